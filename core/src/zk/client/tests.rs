@@ -1,0 +1,1 @@
+//! Timing rules of the client, step by step.
