@@ -1,0 +1,7 @@
+//! Recordings of the real systems, and how a replay is compared with them. The contract is
+//! `tests/recordings/README.md`.
+
+pub mod collect;
+pub mod damage;
+pub mod judge;
+pub mod python;
