@@ -323,6 +323,11 @@ pub enum Op {
     },
     WhoAmI,
     CloseSession,
+    /// A request that the server can not make sense of, such as one without a path:
+    /// MarshallingError. What would have been a write takes its zxid all the same.
+    Unreadable {
+        write: bool,
+    },
 }
 
 /// What a client puts back in place after a reconnect. [spec zookeeper.md S6]
@@ -423,4 +428,71 @@ pub enum ToClient {
     Pong {
         zxid: Zxid,
     },
+}
+
+impl Op {
+    /// The name that the protocol gives the request.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Op::Create { .. } => "create",
+            Op::Delete { .. } => "delete",
+            Op::Exists { .. } => "exists",
+            Op::GetData { .. } => "getData",
+            Op::SetData { .. } => "setData",
+            Op::GetChildren { .. } => "getChildren",
+            Op::GetAcl { .. } => "getACL",
+            Op::SetAcl { .. } => "setACL",
+            Op::Check { .. } => "check",
+            Op::Multi(_) => "multi",
+            Op::MultiRead(_) => "multiRead",
+            Op::Sync { .. } => "sync",
+            Op::AddAuth { .. } => "addAuth",
+            Op::AddWatch { .. } => "addWatch",
+            Op::RemoveWatches { .. } => "removeWatches",
+            Op::CheckWatches { .. } => "checkWatches",
+            Op::SetWatches(_) => "setWatches",
+            Op::GetEphemerals { .. } => "getEphemerals",
+            Op::GetAllChildrenNumber { .. } => "getAllChildrenNumber",
+            Op::WhoAmI => "whoAmI",
+            Op::CloseSession => "closeSession",
+            Op::Unreadable { .. } => "unreadable",
+        }
+    }
+
+    /// The one path that the request is about.
+    pub const fn path(&self) -> Option<&Path> {
+        match self {
+            Op::Create { path, .. }
+            | Op::Delete { path, .. }
+            | Op::Exists { path, .. }
+            | Op::GetData { path, .. }
+            | Op::SetData { path, .. }
+            | Op::GetChildren { path, .. }
+            | Op::GetAcl { path }
+            | Op::SetAcl { path, .. }
+            | Op::Check { path, .. }
+            | Op::Sync { path }
+            | Op::AddWatch { path, .. }
+            | Op::RemoveWatches { path, .. }
+            | Op::CheckWatches { path, .. }
+            | Op::GetAllChildrenNumber { path } => Some(path),
+            Op::GetEphemerals { prefix } => Some(prefix),
+            _ => None,
+        }
+    }
+
+    /// Whether the request goes into the log and takes a zxid. [spec zookeeper.md E7]
+    pub const fn is_write(&self) -> bool {
+        matches!(
+            self,
+            Op::Create { .. }
+                | Op::Delete { .. }
+                | Op::SetData { .. }
+                | Op::SetAcl { .. }
+                | Op::Check { .. }
+                | Op::Multi(_)
+                | Op::CloseSession
+                | Op::Unreadable { write: true }
+        )
+    }
 }
