@@ -12,3 +12,4 @@ pub mod tree;
 pub mod txn;
 pub mod vote;
 pub mod watch;
+pub mod watcher;

@@ -36,7 +36,12 @@ pub struct Znode {
     /// zookeeper.md Z4, Z5]
     pub creates: i32,
     children: BTreeMap<Arc<str>, Arc<Znode>>,
+    /// Size of the hash set in which Java keeps the names of the children; it never shrinks.
+    buckets: u32,
 }
+
+/// `DataNode` makes the set of its children with room for this many.
+const CHILD_BUCKETS: u32 = 8;
 
 impl Znode {
     fn new(data: Data, acl: AclList, kind: NodeKind, zxid: Zxid, time_ms: i64) -> Znode {
@@ -53,11 +58,22 @@ impl Znode {
             aversion: 0,
             creates: 0,
             children: BTreeMap::new(),
+            buckets: CHILD_BUCKETS,
         }
     }
 
     pub fn children(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Znode)> {
         self.children.iter().map(|(name, node)| (name, &**node))
+    }
+
+    /// The names in the order in which a server lists them: that of its hash set. Names of one
+    /// bucket stand in the order in which they came, which their zxids tell.
+    pub fn listed(&self) -> Vec<Arc<str>> {
+        let mut entries: Vec<(Zxid, &Arc<str>)> =
+            self.children.iter().map(|(name, node)| (node.czxid, name)).collect();
+        entries.sort_unstable();
+        java::walk(&mut entries, self.buckets, |(_, name)| name);
+        entries.into_iter().map(|(_, name)| name.clone()).collect()
     }
 
     pub fn child(&self, name: &str) -> Option<&Znode> {
@@ -115,6 +131,7 @@ impl Znode {
         for number in [self.version, self.aversion, self.creates, self.child_count()] {
             digest.i64(i64::from(number));
         }
+        digest.u64(u64::from(self.buckets));
         for (name, node) in &self.children {
             digest.text(name);
             node.digest(digest);
@@ -194,6 +211,7 @@ impl Tree {
         let Some(parent) = self.get_mut(parent) else { return };
         let node = Arc::new(Znode::new(data, acl, kind, zxid, time_ms));
         parent.children.insert(path::name(at).into(), node);
+        parent.buckets = java::grown(parent.buckets, parent.children.len());
         parent.creates = parent.creates.wrapping_add(1);
         parent.pzxid = zxid;
         self.count += 1;
@@ -222,6 +240,13 @@ impl Tree {
             node.version = node.version.wrapping_add(1);
             node.mzxid = zxid;
             node.mtime = time_ms;
+        }
+    }
+
+    /// Only what puts a model into a state by hand needs this; no transaction does it.
+    pub(super) fn put_version(&mut self, at: &str, version: i32) {
+        if let Some(node) = self.get_mut(at) {
+            node.version = version;
         }
     }
 

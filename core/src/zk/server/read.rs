@@ -99,8 +99,7 @@ impl Server {
 
     fn get_children(&self, conn: ConnId, path: &str) -> Result<Reply, Error> {
         let node = self.readable(conn, path)?;
-        let children = node.children().map(|(name, _)| name.clone()).collect();
-        Ok(Reply::Children { children, stat: node.stat() })
+        Ok(Reply::Children { children: node.listed(), stat: node.stat() })
     }
 
     /// [spec zookeeper.md E8]
