@@ -4,6 +4,7 @@
 //! passes on only frames of the current connection, and calls [`Client::due`] at
 //! [`Client::next_deadline`].
 
+mod refuse;
 mod watches;
 
 use std::collections::VecDeque;
@@ -262,7 +263,7 @@ impl Client {
         watcher: Option<WatcherId>,
         out: &mut Vec<ClientOut>,
     ) {
-        if let Some(result) = self.answer_at_once(&op, watcher) {
+        if let Some(result) = self.answer_at_once(&op) {
             out.push(ClientOut::Done { tag, result });
             return;
         }
@@ -306,12 +307,8 @@ impl Client {
 
     /// What the library answers without a server: refused paths, requests on a dead handle, and
     /// the multi without ops. [spec zookeeper.md M4, §3]
-    fn answer_at_once(
-        &self,
-        op: &Op,
-        watcher: Option<WatcherId>,
-    ) -> Option<Result<Reply, Failure>> {
-        if let Some(error) = self.watches.refuses(op, watcher) {
+    fn answer_at_once(&self, op: &Op) -> Option<Result<Reply, Failure>> {
+        if let Some(error) = refuse::refusal(op, self.config.release) {
             return Some(Err(error.into()));
         }
         match op {

@@ -387,3 +387,23 @@ fn watches_are_removed_with_a_word_to_their_watchers() {
         0.000 done 3 NOWATCHER
     "#]]);
 }
+
+#[test]
+fn bad_paths_and_empty_lists_never_leave_the_client() {
+    let mut rig = Rig::connected(Release::V3_8_4, 6_000);
+    rig.submit(1, get("/a/"), None);
+    rig.submit(2, Op::Multi(vec![get("/a"), get("b")]), None);
+    rig.submit(3, Op::SetAcl { path: "/a".into(), acl: Arc::from([]), version: -1 }, None);
+    rig.submit(4, Op::Multi(Vec::new()), None);
+    rig.check(expect![[r#"
+        0.000 done 1 BADARGUMENTS
+        0.000 done 2 BADARGUMENTS
+        0.000 done 3 INVALIDACL
+        0.000 done 4
+    "#]]);
+    let mut rig = Rig::connected(Release::V3_5_9, 6_000);
+    rig.submit(4, Op::Multi(Vec::new()), None);
+    rig.check(expect![[r#"
+        0.000 send 1 Multi
+    "#]]);
+}

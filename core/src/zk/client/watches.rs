@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::op::{
     AddWatchMode, Error, EventType, Failure, Op, Path, Reply, SetWatches, WatcherType, Zxid,
 };
+use super::super::path::with_parents;
 use super::ClientOut;
 use crate::base::Digest;
 
@@ -56,10 +57,8 @@ impl Watches {
         }
         told.extend(self.persistent.get(path).into_iter().flatten());
         if !self.recursive.is_empty() && kind != EventType::NodeChildrenChanged {
-            for (above, watchers) in &self.recursive {
-                if covers(above, path) {
-                    told.extend(watchers);
-                }
+            for above in with_parents(path) {
+                told.extend(self.recursive.get(above).into_iter().flatten());
             }
         }
         told.into_iter().collect()
@@ -79,11 +78,6 @@ impl Watches {
             persistent: paths(&self.persistent),
             persistent_recursive: paths(&self.recursive),
         })
-    }
-
-    /// The library's own refusals of a request.
-    pub fn refuses(&self, _op: &Op, _watcher: Option<WatcherId>) -> Option<Error> {
-        None
     }
 
     /// Registers or removes what the answered request was about.
@@ -184,12 +178,4 @@ fn take(table: &mut Table, path: &Path, watcher: Option<WatcherId>) -> BTreeSet<
         table.remove(path);
     }
     found.then_some(watcher).into_iter().collect()
-}
-
-/// Whether `path` is `above` or lies below it.
-fn covers(above: &str, path: &str) -> bool {
-    match path.strip_prefix(above) {
-        Some(rest) => rest.is_empty() || above == "/" || rest.starts_with('/'),
-        None => false,
-    }
 }
