@@ -258,6 +258,11 @@ impl Server {
         self.halted
     }
 
+    /// Puts a data version into a node without a transaction, to reach the wrap of the counter.
+    pub fn put_version(&mut self, path: &str, version: i32) {
+        self.state.tree.put_version(path, version);
+    }
+
     pub fn last_zxid(&self) -> Zxid {
         self.state.last_zxid
     }
