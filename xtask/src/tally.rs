@@ -129,7 +129,7 @@ fn count_before(text: &str, word: &str) -> u64 {
 
 /// Progress of cargo and of test runners that says nothing when all is well.
 fn is_chatter(line: &str) -> bool {
-    const STARTS: [&str; 18] = [
+    const STARTS: [&str; 19] = [
         "Compiling ",
         "Checking ",
         "Downloaded ",
@@ -148,9 +148,12 @@ fn is_chatter(line: &str) -> bool {
         "Executing bindgen",
         "Try find ",
         "Loading scripts",
+        "Loading Wasm",
     ];
     let line = line.trim();
-    line.is_empty() || STARTS.iter().any(|start| line.starts_with(start))
+    // Trunk's own log, and the runner's answer to its search for webdriver.json.
+    let trunk = line.contains("Z  INFO ") || line == "Ok";
+    line.is_empty() || trunk || STARTS.iter().any(|start| line.starts_with(start))
 }
 
 pub struct Kind {
