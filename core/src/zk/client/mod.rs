@@ -4,18 +4,16 @@
 //! passes on only frames of the current connection, and calls [`Client::due`] at
 //! [`Client::next_deadline`].
 
-mod refuse;
-mod watches;
-
 use std::collections::VecDeque;
 
 use super::op::{
     ConnectRequest, Error, EventType, Failure, Op, Path, Release, Reply, SessionId, ToClient,
-    ToServer, Zxid,
+    ToServer, WatcherType, Zxid,
 };
 use crate::base::{Digest, Instant, Rng, Span};
 
-pub use watches::{Table, WatcherId, Watches};
+pub use super::watcher::WatcherId;
+use super::watcher::{Local, WatchTables, answers_locally};
 
 /// The application's own token of a request.
 pub type Tag = u64;
@@ -147,7 +145,7 @@ pub struct Client {
     queue: VecDeque<Packet>,
     pending: VecDeque<Packet>,
     auth: Vec<Op>,
-    watches: Watches,
+    watches: WatchTables,
 }
 
 impl Client {
@@ -174,7 +172,7 @@ impl Client {
             queue: VecDeque::new(),
             pending: VecDeque::new(),
             auth: Vec::new(),
-            watches: Watches::default(),
+            watches: WatchTables::new(config.release),
             config,
         };
         client.set_timeouts(client.config.session_timeout_ms);
@@ -212,7 +210,7 @@ impl Client {
     }
 
     /// The watches that this client holds, readable for the page.
-    pub fn watches(&self) -> &Watches {
+    pub fn watches(&self) -> &WatchTables {
         &self.watches
     }
 
@@ -308,15 +306,14 @@ impl Client {
     /// What the library answers without a server: refused paths, requests on a dead handle, and
     /// the multi without ops. [spec zookeeper.md M4, §3]
     fn answer_at_once(&self, op: &Op) -> Option<Result<Reply, Failure>> {
-        if let Some(error) = refuse::refusal(op, self.config.release) {
-            return Some(Err(error.into()));
-        }
-        match op {
-            Op::Multi(ops) if ops.is_empty() && self.config.release >= Release::V3_8_4 => {
-                return Some(Ok(Reply::Multi(Vec::new())));
-            }
-            Op::MultiRead(ops) if ops.is_empty() => return Some(Ok(Reply::MultiRead(Vec::new()))),
-            _ => {}
+        let local = match answers_locally(op, self.config.release) {
+            Some(Local::IllegalArgument) => Some(Err(Error::BadArguments.into())),
+            Some(Local::Failed(error)) => Some(Err(error.into())),
+            Some(Local::Done(reply)) => Some(Ok(reply)),
+            None => None,
+        };
+        if local.is_some() {
+            return local;
         }
         if self.is_over() || self.closing.is_some() {
             return Some(Err(self.loss().into()));
@@ -400,7 +397,7 @@ impl Client {
             }
             (Phase::Connected, ToClient::Pong { .. }) => self.heard(now, out),
             (Phase::Connected, ToClient::Event { kind, path, zxid }) => {
-                let watchers = self.watches.fire(kind, &path);
+                let watchers = self.watches.materialize(kind, &path);
                 if !watchers.is_empty() {
                     out.push(ClientOut::Event { watchers, kind, path, zxid });
                 }
@@ -440,7 +437,7 @@ impl Client {
         for op in self.auth.clone().into_iter().rev() {
             self.send(now, Packet { xid: XID_AUTH, tag: None, op, watcher: None }, out);
         }
-        if let Some(watches) = self.watches.set_watches(self.last_zxid) {
+        if let Some(watches) = self.watches.rearm(self.last_zxid) {
             let op = Op::SetWatches(Box::new(watches));
             self.send(now, Packet { xid: XID_SET_WATCHES, tag: None, op, watcher: None }, out);
         }
@@ -495,10 +492,36 @@ impl Client {
             self.finish(out);
             return;
         }
-        let result = self.watches.answered(&packet.op, packet.watcher, result, out);
+        let plain = result.as_ref().map(|_| ()).map_err(|failure| failure.error);
+        let result = match &packet.op {
+            Op::RemoveWatches { path, kind } => self.removed(path, (None, *kind), plain, out),
+            Op::CheckWatches { path, kind } => {
+                self.removed(path, (packet.watcher, *kind), plain, out)
+            }
+            op => {
+                if let Some(watcher) = packet.watcher {
+                    self.watches.register(op, watcher, plain);
+                }
+                result
+            }
+        };
         if let Some(tag) = packet.tag {
             out.push(ClientOut::Done { tag, result });
         }
+    }
+
+    /// Watches were removed; those who held them are told before the request is answered.
+    fn removed(
+        &mut self,
+        path: &Path,
+        (watcher, kind): (Option<WatcherId>, WatcherType),
+        answer: Result<(), Error>,
+        out: &mut Vec<ClientOut>,
+    ) -> Result<Reply, Failure> {
+        for (kind, watchers) in self.watches.remove(path, watcher, kind, answer)? {
+            out.push(ClientOut::Event { watchers, kind, path: path.clone(), zxid: -1 });
+        }
+        Ok(Reply::Done)
     }
 
     // --- Time ------------------------------------------------------------------------------------
@@ -511,7 +534,7 @@ impl Client {
             Phase::Pausing if self.closing.is_some() && now <= self.give_up_at => self.finish(out),
             Phase::Pausing => self.open(now, rng, out),
             Phase::Opening | Phase::Greeting => self.lose(now, rng, out),
-            Phase::Connected if now >= self.last_heard + self.read_timeout => {
+            Phase::Connected if now >= whole(self.last_heard) + self.read_timeout => {
                 self.lose(now, rng, out);
             }
             Phase::Connected => self.look_at_the_clock(now, out),
@@ -543,15 +566,16 @@ impl Client {
             return;
         }
         let every = Span::from_millis(self.read_timeout.millis() / 2);
-        let idle = now.since(self.last_send);
+        let last_send = whole(self.last_send);
+        let idle = whole(now).since(last_send);
         let margin = if idle > PING_MARGIN { PING_MARGIN } else { Span::ZERO };
-        let mut ping_at = self.last_send + every - margin;
+        let mut ping_at = last_send + every - margin;
         if now >= ping_at || idle > MAX_SEND_PING_INTERVAL {
             out.push(ClientOut::Send(ToServer::Ping));
             self.last_send = now;
-            ping_at = now + every;
+            ping_at = whole(now) + every;
         }
-        self.deadline = ping_at.min(self.last_heard + self.read_timeout);
+        self.deadline = ping_at.min(whole(self.last_heard) + self.read_timeout);
     }
 
     /// The connection is gone: all that was outstanding fails, and after a pause the next try
@@ -671,6 +695,12 @@ impl Client {
         }
         self.watches.digest(digest);
     }
+}
+
+/// Java's clock counts whole milliseconds, so an answer within one counts as heard when the ping
+/// went out: without more of them, the read timeout comes before the second ping.
+fn whole(moment: Instant) -> Instant {
+    Instant::ZERO + Span::from_millis(moment.millis())
 }
 
 #[cfg(test)]
