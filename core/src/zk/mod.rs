@@ -4,6 +4,7 @@ pub mod acl;
 pub mod client;
 pub mod java;
 pub mod op;
+pub mod shell;
 pub mod path;
 pub mod server;
 pub mod session;

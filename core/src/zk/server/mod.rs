@@ -14,10 +14,12 @@ use super::op::{
 use super::session::{Buckets, Session, first_id};
 use super::size;
 use super::tree::Tree;
-use super::txn::{State, Txn};
+use super::txn::State;
 use super::watch::{Modes, Watches};
 use crate::base::limits::JUTE_MAX_BUFFER;
 use crate::base::{Digest, Instant};
+
+pub use super::txn::{Txn, TxnKind};
 
 /// How a server is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -277,6 +279,11 @@ impl Server {
 
     pub fn session(&self, id: SessionId) -> Option<&Session> {
         self.state.sessions.get(&id)
+    }
+
+    /// The session that a connection speaks for.
+    pub fn session_on(&self, conn: ConnId) -> Option<SessionId> {
+        self.conns.get(&conn).map(|known| known.session)
     }
 
     /// Who has set a watch at this very path.
