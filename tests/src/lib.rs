@@ -1,1 +1,2 @@
 pub mod recordings;
+pub mod vectors;

@@ -1,0 +1,62 @@
+//! Which kind of vector is which, and who runs it.
+
+use serde_json::Value;
+
+use super::{Failure, Outcome, zk_misc, zk_scenario};
+
+/// A kind of vector: how it is known and how it is run, or why it is not yet.
+struct Kind {
+    is: fn(&Value) -> bool,
+    run: Result<fn(&Value) -> Vec<Failure>, &'static str>,
+}
+
+const KINDS: &[Kind] = &[
+    Kind { is: zk_scenario::is, run: Ok(zk_scenario::run) },
+    Kind { is: zk_misc::is, run: Ok(zk_misc::run) },
+    Kind { is: |v| has(v, &["key_hex", "hash"]), run: Err("murmur2: producer slice") },
+    Kind {
+        is: |v| has(v, &["group", "java_hash"]),
+        run: Err("coordinator of a group: group slice"),
+    },
+    Kind { is: |v| v["api"].is_string(), run: Err("group protocol: group slice") },
+    Kind { is: |v| has(v, &["setup", "steps"]), run: Err("ISR and high watermark: log slice") },
+    Kind { is: |v| has(v, &["leader_leo", "hw"]), run: Err("high watermark: log slice") },
+    Kind { is: |v| has(v, &["acks", "isr"]), run: Err("acknowledgements: log slice") },
+    Kind { is: |v| has(v, &["follower", "rounds"]), run: Err("truncation: log slice") },
+    Kind { is: |v| v["kind"] == "epoch-cache", run: Err("leader epoch cache: log slice") },
+    Kind { is: |v| has(v, &["random_state", "calls"]), run: Err("placement: KRaft slice") },
+    Kind { is: |v| v["mode"] == "kraft", run: Err("KRaft elections: KRaft slice") },
+    Kind {
+        is: |v| v["mode"] == "zk-controller" || has(v, &["strategy", "assignment"]),
+        run: Err("leader elections: controller slice"),
+    },
+    Kind {
+        is: |v| has(v, &["member", "target_epoch", "target"]),
+        run: Err("reconciliation: group slice"),
+    },
+    Kind { is: |v| has(v, &["topics", "members"]), run: Err("assignors: group slice") },
+    Kind {
+        is: |v| ["racks", "brokers", "input"].iter().any(|field| has(v, &["kind", field])),
+        run: Err("replica assignment: controller slice"),
+    },
+];
+
+fn has(vector: &Value, fields: &[&str]) -> bool {
+    fields.iter().all(|field| vector.get(field).is_some())
+}
+
+/// Runs one vector of whatever kind. One that nobody knows is a failure.
+pub fn run(vector: &Value) -> Outcome {
+    let Some(kind) = KINDS.iter().find(|kind| (kind.is)(vector)) else {
+        let fields = vector.as_object().map(|o| o.keys().cloned().collect::<Vec<_>>());
+        let failure = Failure::new("", "kind", Value::Null, fields.unwrap_or_default().into());
+        return Outcome::Failed(vec![failure]);
+    };
+    match kind.run {
+        Err(why) => Outcome::Skipped(why),
+        Ok(run) => match run(vector) {
+            failures if failures.is_empty() => Outcome::Passed,
+            failures => Outcome::Failed(failures),
+        },
+    }
+}
