@@ -2,6 +2,8 @@
 //! `tests/recordings/README.md`.
 
 pub mod collect;
+pub mod command;
 pub mod damage;
+pub mod diff;
 pub mod judge;
 pub mod python;
