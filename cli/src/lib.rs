@@ -1,4 +1,3 @@
 //! What the command `kafkascope` does, for tests as well.
 
-pub mod commands;
 pub mod replay;
