@@ -256,6 +256,8 @@ fn apt_install(packages: &[&str], elsewhere: &str) -> Result<(), String> {
     }
     let apt = |args: &[&str]| {
         let mut apt = command("apt-get");
+        // Right after boot, the machine's own updates may hold apt's lock for a while.
+        apt.args(["-o", "DPkg::Lock::Timeout=180"]);
         apt.args(args).env("DEBIAN_FRONTEND", "noninteractive");
         apt
     };

@@ -46,6 +46,8 @@ pub fn test(rest: &[String]) -> Result<u8, String> {
     if browser {
         let flows = ["clippy", "--package", "kafkascope-browser-tests"];
         suite.check("lints, browser flows", cargo_with(&flows, &lint));
+        let harness = cargo(&["test", "--package", "kafkascope-browser-tests", "--lib"]);
+        suite.listen("browser harness", Wording::Libtest, harness);
         suite.flows();
     } else {
         suite.skip("browser flows", "--no-browser or --no-wasm was given");
