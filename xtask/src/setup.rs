@@ -44,6 +44,10 @@ pub fn setup(scope: Scope) -> Vec<String> {
             Err(why) => problems.push(format!("{} is missing: {why}", step.name)),
         }
     }
+    // The two tools share some of what they are built from, so it is kept until both are there.
+    if problems.is_empty() {
+        let _ = std::fs::remove_dir_all(build_folder());
+    }
     for problem in &problems {
         eprintln!("set-up: {problem}");
     }
@@ -194,7 +198,6 @@ fn install_trunk() -> Result<(), String> {
 
 /// A quick build matters more than a quick tool: these run for a second or two each time.
 fn cargo_install(package: &str, version: &str, opt_level: &str) -> Result<(), String> {
-    let kept = run::target_dir().join("setup");
     let mut cargo = command("cargo");
     cargo
         .args(["install", package, "--version", version])
@@ -205,10 +208,12 @@ fn cargo_install(package: &str, version: &str, opt_level: &str) -> Result<(), St
         .env("CARGO_PROFILE_RELEASE_STRIP", "true")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
         // In a place of its own, an interrupted build goes on where it was.
-        .env("CARGO_TARGET_DIR", &kept);
-    quietly(&format!("cargo install {package}"), cargo)?;
-    let _ = std::fs::remove_dir_all(kept);
-    Ok(())
+        .env("CARGO_TARGET_DIR", build_folder());
+    quietly(&format!("cargo install {package}"), cargo)
+}
+
+fn build_folder() -> PathBuf {
+    run::target_dir().join("setup")
 }
 
 /// npm's package of binaryen, put where cargo puts programs: needs no root, and is on the PATH.
