@@ -4,6 +4,7 @@
 pub mod classify;
 pub mod facts;
 pub mod ops;
+mod zookeeper;
 
 use classify::{Class, Slice, classify};
 use serde_json::Value;
@@ -20,7 +21,7 @@ pub enum Replay {
 }
 
 /// Slices whose recordings have a player.
-const BUILT: &[Slice] = &[];
+const BUILT: &[Slice] = &[Slice::ZooKeeper];
 
 /// Replays a recording. Everything follows from what it says, nothing from its name.
 pub fn replay(recording: &Value) -> Replay {
@@ -35,6 +36,9 @@ pub fn replay(recording: &Value) -> Replay {
 }
 
 /// The player of each slice; those that are not built are waited for.
-fn play(slice: Slice, _recording: &Value) -> Replay {
-    Replay::Waiting(slice.to_string())
+fn play(slice: Slice, recording: &Value) -> Replay {
+    match slice {
+        Slice::ZooKeeper => zookeeper::play(recording),
+        _ => Replay::Waiting(slice.to_string()),
+    }
 }

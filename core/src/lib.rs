@@ -2,4 +2,10 @@
 //! Knows no browser, clock, thread, file or network.
 
 pub mod base;
+pub mod invariant;
+pub mod kafka;
+pub mod lab;
+pub mod script;
+pub mod sim;
+pub mod world;
 pub mod zk;

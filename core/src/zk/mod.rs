@@ -2,12 +2,13 @@
 
 pub mod acl;
 pub mod client;
+pub mod hold;
 pub mod java;
 pub mod op;
-pub mod shell;
 pub mod path;
 pub mod server;
 pub mod session;
+pub mod shell;
 pub mod size;
 pub mod tree;
 pub mod txn;

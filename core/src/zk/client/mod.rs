@@ -1,8 +1,8 @@
 //! The Java client of each release as a pure state machine: `ClientCnxn` with its send thread.
 //!
-//! The world owns TCP. It answers [`ClientOut::Open`] with [`Client::opened`] or [`Client::closed`],
-//! passes on only frames of the current connection, and calls [`Client::due`] at
-//! [`Client::next_deadline`].
+//! The world owns TCP. It answers [`ClientOut::Open`] with [`Client::opened`] or
+//! [`Client::closed`], passes on only frames of the current connection, and calls [`Client::due`]
+//! at [`Client::next_deadline`].
 
 use std::collections::VecDeque;
 

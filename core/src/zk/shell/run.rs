@@ -198,7 +198,8 @@ impl Shell {
     }
 
     pub(super) fn give_up_sync(&mut self, out: &mut Out) {
-        self.print(LineKind::Error, "java.util.concurrent.TimeoutException", out);
+        // The exception of a timeout has no message, and zkCli prints just that.
+        self.print(LineKind::Error, "null", out);
         self.finish(Some(Error::OperationTimeout), out);
     }
 
@@ -307,18 +308,15 @@ impl Shell {
         }
     }
 
+    /// Null is shown as the word, in every format.
     fn show_data(&mut self, data: &Data, format: Format, out: &mut Out) {
-        match (data, format) {
-            (None, _) => self.print(LineKind::Output, "null", out),
-            (Some(data), Format::Plain) => {
+        let data = data.as_deref().unwrap_or(b"null");
+        match format {
+            Format::Plain => {
                 self.print(LineKind::Output, &String::from_utf8_lossy(data), out);
             }
-            (Some(data), Format::Base64) => {
-                self.print(LineKind::Output, &STANDARD.encode(data), out);
-            }
-            (Some(data), Format::HexDump) => {
-                self.print_all(LineKind::Output, &print::hex_dump(data), out);
-            }
+            Format::Base64 => self.print(LineKind::Output, &STANDARD.encode(data), out),
+            Format::HexDump => self.print_all(LineKind::Output, &print::hex_dump(data), out),
         }
     }
 

@@ -1,0 +1,121 @@
+//! Named properties, checked from outside after every step. They read the world and what clients
+//! saw; they never change anything and no part of the model knows of them.
+
+mod ephemerals;
+mod leaders;
+mod office;
+mod watches;
+mod zxids;
+
+use crate::sim::RowId;
+use crate::world::event::{Breach, Severity};
+use crate::world::{Fact, Row, World};
+
+/// When a property has to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Always,
+    /// What the real systems do as well: named whenever it is met.
+    Found,
+}
+
+/// A property by name. The name is the key of its texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invariant {
+    pub name: &'static str,
+    pub kind: Kind,
+}
+
+pub const EPHEMERAL_WITH_SESSION: &str = "ephemeral-with-session";
+pub const WATCH_ONCE: &str = "watch-once";
+pub const EVENT_BEFORE_STATE: &str = "event-before-state";
+pub const ZXID_FORWARD: &str = "zxid-forward";
+pub const CONTROLLER_HOLDS_OFFICE: &str = "controller-holds-office";
+pub const LEADER_IN_ASSIGNMENT: &str = "leader-in-assignment";
+
+/// All of them, in the order in which the page lists them.
+pub const ALL: [Invariant; 6] = [
+    Invariant { name: EPHEMERAL_WITH_SESSION, kind: Kind::Always },
+    Invariant { name: WATCH_ONCE, kind: Kind::Always },
+    Invariant { name: EVENT_BEFORE_STATE, kind: Kind::Always },
+    Invariant { name: ZXID_FORWARD, kind: Kind::Always },
+    Invariant { name: LEADER_IN_ASSIGNMENT, kind: Kind::Always },
+    Invariant { name: CONTROLLER_HOLDS_OFFICE, kind: Kind::Found },
+];
+
+/// How often each was looked at, and what it found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub checked: u64,
+    pub breaches: u32,
+    pub last: Option<RowId>,
+}
+
+/// The observers' memory. It is part of every checkpoint.
+#[derive(Clone, Debug, Default)]
+pub struct Checks {
+    pub tallies: [Tally; ALL.len()],
+    watches: watches::Watches,
+    zxids: zxids::Zxids,
+    office: office::Office,
+}
+
+/// What an observer says about one step.
+pub struct Findings {
+    pub breaches: Vec<(u16, Breach)>,
+    checked: [u32; ALL.len()],
+}
+
+impl Findings {
+    fn checked(&mut self, name: &'static str) {
+        if let Some(at) = index(name) {
+            self.checked[at] += 1;
+        }
+    }
+
+    fn breach(&mut self, name: &'static str, severity: Severity, proc: u16, about: &str) {
+        self.breaches.push((proc, Breach { invariant: name, severity, about: about.into() }));
+    }
+}
+
+fn index(name: &str) -> Option<usize> {
+    ALL.iter().position(|invariant| invariant.name == name)
+}
+
+impl Checks {
+    /// Looks at the step that was just done; `rows` are its rows.
+    pub fn observe(&mut self, world: &World, rows: &[Row]) -> Vec<(u16, Breach)> {
+        if !world.touched && world.facts.is_empty() && rows.is_empty() {
+            return Vec::new();
+        }
+        let mut findings = Findings { breaches: Vec::new(), checked: [0; ALL.len()] };
+        ephemerals::check(world, rows, &mut findings);
+        leaders::check(world, rows, &mut findings);
+        for fact in &world.facts {
+            match fact {
+                Fact::Asked { proc, session, frame } => {
+                    self.watches.asked(*proc, *session, frame);
+                }
+                Fact::Frame { proc, session, frame } => {
+                    self.watches.heard(*proc, *session, frame, &mut findings);
+                    self.zxids.heard(*proc, *session, frame, &mut findings);
+                }
+            }
+        }
+        if world.touched {
+            self.office.check(world, &mut findings);
+        }
+        for (tally, checked) in self.tallies.iter_mut().zip(findings.checked) {
+            tally.checked += u64::from(checked);
+        }
+        findings.breaches
+    }
+
+    /// A breach of `name` became row `row`.
+    pub fn count(&mut self, name: &str, row: RowId) {
+        if let Some(at) = index(name) {
+            self.tallies[at].breaches += 1;
+            self.tallies[at].last = Some(row);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Kafka as a client of ZooKeeper: brokers, the controller, topics. Of `zk` it knows only the
+//! protocol's words, the client and paths.
+
+pub mod admin;
+pub mod broker;
+pub mod controller;
+pub mod election;
+pub mod event;
+pub mod msg;
+pub mod paths;
+pub mod payload;
+pub mod placement;
+
+pub use event::Event;
+pub use msg::{Msg, TopicPartition};

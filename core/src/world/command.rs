@@ -1,0 +1,172 @@
+//! What a person can ask for. A run is its commands and the moments they were given at.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::base::Span;
+
+/// A process as a person names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Who {
+    Broker(u32),
+    /// A plain ZooKeeper client.
+    Client(Arc<str>),
+    ZooKeeper,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Who::Broker(id) => write!(f, "broker {id}"),
+            Who::Client(name) => write!(f, "client {name}"),
+            Who::ZooKeeper => f.write_str("zookeeper"),
+        }
+    }
+}
+
+/// The client behind the page's console.
+pub const CONSOLE: &str = "console";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `host` other than the broker's usual one: another machine that claims the same id.
+    StartBroker {
+        id: u32,
+        host: Option<Arc<str>>,
+        rack: Option<Arc<str>>,
+    },
+    /// A plain client opens a session.
+    OpenClient {
+        name: Arc<str>,
+        timeout_ms: Option<i32>,
+    },
+    /// The server process starts again, with its data.
+    StartZooKeeper,
+    /// An orderly end: the session is closed.
+    Stop(Who),
+    /// kill -9: no goodbye, the kernel closes the connections.
+    Kill(Who),
+    /// The process stands still (a long garbage collection); its machine answers for it.
+    Pause {
+        who: Who,
+        span: Span,
+    },
+    /// kill -9 and start at once.
+    Restart(Who),
+    /// The link to ZooKeeper carries nothing.
+    Cut(Who),
+    Heal(Who),
+    CreateTopic {
+        topic: Arc<str>,
+        partitions: u32,
+        replication: u32,
+    },
+    DeleteTopic {
+        topic: Arc<str>,
+    },
+    /// A line typed into a plain client's shell.
+    Zk {
+        client: Arc<str>,
+        line: Arc<str>,
+    },
+}
+
+/// As a script writes it.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::StartBroker { id, host, rack } => {
+                write!(f, "start broker {id}")?;
+                if let Some(host) = host {
+                    write!(f, " host {host}")?;
+                }
+                if let Some(rack) = rack {
+                    write!(f, " rack {rack}")?;
+                }
+                Ok(())
+            }
+            Command::OpenClient { name, timeout_ms } => {
+                write!(f, "open client {name}")?;
+                match timeout_ms {
+                    Some(ms) => write!(f, " timeout {ms}ms"),
+                    None => Ok(()),
+                }
+            }
+            Command::StartZooKeeper => f.write_str("start zookeeper"),
+            Command::Stop(who) => write!(f, "stop {who}"),
+            Command::Kill(who) => write!(f, "kill -9 {who}"),
+            Command::Pause { who, span } => write!(f, "pause {who} {span}"),
+            Command::Restart(who) => write!(f, "restart {who}"),
+            Command::Cut(who) => write!(f, "cut {who}"),
+            Command::Heal(who) => write!(f, "heal {who}"),
+            Command::CreateTopic { topic, partitions, replication } => {
+                write!(f, "create topic {topic} partitions {partitions} replication {replication}")
+            }
+            Command::DeleteTopic { topic } => write!(f, "delete topic {topic}"),
+            Command::Zk { client, line } => write!(f, "zk {client} {line}"),
+        }
+    }
+}
+
+/// Why a command can't be done now. Nothing changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    UnknownProcess(Who),
+    AlreadyRunning(Who),
+    NotRunning(Who),
+    AlreadyPaused(Who),
+    AlreadyCut(Who),
+    NotCut(Who),
+    /// The process can't do that (a pause of ZooKeeper, a cut of ZooKeeper from itself).
+    NotForThis(Who),
+    TooMany {
+        what: Counted,
+        limit: u64,
+    },
+    BadName {
+        name: Arc<str>,
+        why: NameFault,
+    },
+    OutOfRange {
+        what: Counted,
+        given: u64,
+        low: u64,
+        high: u64,
+    },
+    ReplicationAboveBrokers {
+        replication: u32,
+        brokers: u32,
+    },
+    TopicExists(Arc<str>),
+    UnknownTopic(Arc<str>),
+    ZooKeeperDown,
+}
+
+/// What limits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    Brokers,
+    BrokerId,
+    Clients,
+    Partitions,
+    Replication,
+    Topics,
+    PauseSeconds,
+    SessionTimeoutMs,
+    LineBytes,
+    Commands,
+    Events,
+}
+
+/// What is wrong with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameFault {
+    Empty,
+    TooLong {
+        limit: u64,
+    },
+    /// Only letters, digits, `.`, `_` and `-`.
+    Character(char),
+    /// `.` and `..`
+    Dots,
+}

@@ -1,0 +1,138 @@
+//! Processes: what runs, where it stands, and its line to ZooKeeper.
+
+use std::sync::Arc;
+
+use super::command::Who;
+use super::item::Item;
+use crate::base::{Digest, Instant};
+use crate::kafka::admin::Admin;
+use crate::kafka::broker::Broker;
+use crate::zk::client::Client;
+use crate::zk::op::ConnId;
+use crate::zk::shell::Shell;
+
+/// The server's place in the table of processes.
+pub const ZOOKEEPER: u16 = 0;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    ZooKeeper,
+    Broker(u32),
+    /// Another machine with a broker's id.
+    Impostor(u32, Arc<str>),
+    Client(Arc<str>),
+    /// An administrator's tool.
+    Admin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Started, not yet running.
+    Booting,
+    Up,
+    Paused {
+        until: Instant,
+    },
+    Down,
+}
+
+/// What runs. Shared between checkpoints until it changes.
+#[derive(Clone)]
+pub enum Node {
+    Nothing,
+    Broker(Arc<Broker>),
+    Shell(Arc<Shell>),
+    Admin(Arc<Admin>),
+}
+
+#[derive(Clone)]
+pub struct Proc {
+    pub kind: Kind,
+    pub state: State,
+    /// Counts the starts: what was meant for a former life is not for this one.
+    pub life: u32,
+    pub node: Node,
+    pub conn: Option<ConnId>,
+    /// When the next timer event of its ZooKeeper client is in the queue.
+    pub timer_at: Instant,
+    /// What arrived while it stood still.
+    pub backlog: Vec<Item>,
+    /// What was last started with, for a restart.
+    pub rack: Option<Arc<str>>,
+}
+
+impl Proc {
+    pub fn new(kind: Kind) -> Proc {
+        Proc {
+            kind,
+            state: State::Down,
+            life: 0,
+            node: Node::Nothing,
+            conn: None,
+            timer_at: Instant::NEVER,
+            backlog: Vec::new(),
+            rack: None,
+        }
+    }
+
+    pub fn who(&self) -> Option<Who> {
+        match &self.kind {
+            Kind::ZooKeeper => Some(Who::ZooKeeper),
+            Kind::Broker(id) => Some(Who::Broker(*id)),
+            Kind::Client(name) => Some(Who::Client(name.clone())),
+            Kind::Impostor(..) | Kind::Admin => None,
+        }
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.state != State::Down
+    }
+
+    pub fn client(&self) -> Option<&Client> {
+        match &self.node {
+            Node::Nothing => None,
+            Node::Broker(broker) => Some(broker.zk.client()),
+            Node::Shell(shell) => Some(shell.client()),
+            Node::Admin(admin) => Some(admin.zk.client()),
+        }
+    }
+
+    pub fn broker(&self) -> Option<&Broker> {
+        match &self.node {
+            Node::Broker(broker) => Some(broker),
+            _ => None,
+        }
+    }
+
+    pub fn shell(&self) -> Option<&Shell> {
+        match &self.node {
+            Node::Shell(shell) => Some(shell),
+            _ => None,
+        }
+    }
+
+    pub fn next_deadline(&self) -> Instant {
+        match &self.node {
+            Node::Nothing => Instant::NEVER,
+            Node::Broker(broker) => broker.zk.next_deadline(),
+            Node::Shell(shell) => shell.next_deadline(),
+            Node::Admin(admin) => admin.zk.next_deadline(),
+        }
+    }
+
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.u64(u64::from(self.life));
+        digest.u64(match self.state {
+            State::Booting => 1,
+            State::Up => 2,
+            State::Paused { until } => until.0 << 3 | 3,
+            State::Down => 4,
+        });
+        match &self.node {
+            Node::Nothing => digest.u64(0),
+            Node::Broker(broker) => broker.digest(digest),
+            Node::Shell(shell) => shell.digest(digest),
+            Node::Admin(admin) => admin.zk.client().digest(digest),
+        }
+    }
+}
