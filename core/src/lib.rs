@@ -7,5 +7,6 @@ pub mod kafka;
 pub mod lab;
 pub mod script;
 pub mod sim;
+pub mod view;
 pub mod world;
 pub mod zk;

@@ -397,6 +397,11 @@ impl World {
         u16::try_from(at).ok()
     }
 
+    /// The process that a broker id usually means.
+    pub fn broker(&self, id: u32) -> Option<&Proc> {
+        self.procs.iter().find(|proc| proc.kind == Kind::Broker(id))
+    }
+
     pub fn proc(&self, index: u16) -> &Proc {
         &self.procs[usize::from(index)]
     }

@@ -1,0 +1,12 @@
+//! What the page shows, as plain structs of ids and numbers. No prose.
+
+pub mod stage;
+pub mod timeline;
+pub mod tree;
+
+pub use stage::{
+    BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, Life, PartitionView,
+    ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView, flights, stage,
+};
+pub use timeline::{DeadSpan, Density, Mark, MarkKind, TimelineView, timeline};
+pub use tree::{ChildView, NodeView, WatcherView, children, node};

@@ -1,0 +1,557 @@
+//! The stage: processes, partitions, what ZooKeeper holds, and what is on its way.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::Instant;
+use crate::kafka::broker::Phase;
+use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
+use crate::kafka::{self, paths};
+use crate::lab::Lab;
+use crate::sim::RowId;
+use crate::world::World;
+use crate::world::item::{Down, Item, Up, What};
+use crate::world::proc::{Kind, Proc, State, ZOOKEEPER};
+use crate::zk::client::KeeperState;
+use crate::zk::op::{EventType, Path, Release, SessionId, ToClient, ToServer, Zxid};
+use crate::zk::tree::{NodeKind, Znode};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageView {
+    pub zookeeper: ZkView,
+    pub brokers: Vec<BrokerView>,
+    pub topics: Vec<TopicView>,
+    pub clients: Vec<ClientView>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZkView {
+    pub up: bool,
+    pub release: Release,
+    pub sessions: u32,
+    pub last_zxid: Zxid,
+    pub groups: Vec<ChipGroup>,
+}
+
+/// A znode and its children, as the band on top of the stage shows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChipGroup {
+    pub path: Path,
+    pub watchers: u32,
+    pub chips: Vec<Chip>,
+    /// Chips that are left out of a long group.
+    pub more: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chip {
+    pub path: Path,
+    /// What is written on it: a child's name, or a broker's id.
+    pub label: Arc<str>,
+    /// Its data where that is a number.
+    pub count: Option<i32>,
+    pub ephemeral: bool,
+    /// The owner's process is dead, its session still counts.
+    pub owner_dead: bool,
+    pub czxid: Zxid,
+    pub mzxid: Zxid,
+}
+
+/// How a process lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    Booting,
+    Up,
+    Paused { until: Instant },
+    Down,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionState {
+    /// Its client pings.
+    Kept,
+    /// Nobody will ping any more, or nothing gets through: it runs out.
+    RunningOut,
+    /// The server stands still; time does not count.
+    Frozen,
+}
+
+/// A session as the server counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionView {
+    pub session: SessionId,
+    pub timeout_ms: i32,
+    /// When the server's bucket for it comes up.
+    pub deadline: Instant,
+    pub state: SessionState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControllerView {
+    pub epoch: i32,
+    /// Its session owns `/controller`.
+    pub holds_office: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokerView {
+    pub proc: u16,
+    pub id: u32,
+    pub host: Arc<str>,
+    /// Another machine with a taken id.
+    pub impostor: bool,
+    pub rack: Option<Arc<str>>,
+    pub life: Life,
+    /// None while it doesn't run.
+    pub phase: Option<Phase>,
+    /// `/brokers/ids/N` exists and is of one of this process's sessions.
+    pub registered: bool,
+    pub cut: bool,
+    pub controller: Option<ControllerView>,
+    /// `/controller` names it, though its process is dead or no longer acts.
+    pub believed_controller: bool,
+    pub session: Option<SessionView>,
+    pub keeper: Option<KeeperState>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientView {
+    pub proc: u16,
+    pub name: Arc<str>,
+    pub life: Life,
+    pub cut: bool,
+    pub session: Option<SessionView>,
+    pub keeper: Option<KeeperState>,
+    pub watches: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicView {
+    pub name: Arc<str>,
+    pub replication: u32,
+    pub deleting: bool,
+    pub partitions: Vec<PartitionView>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionView {
+    pub number: u32,
+    /// As the state znode has it.
+    pub leader: Option<u32>,
+    pub leader_epoch: i32,
+    pub isr: Vec<u32>,
+    pub replicas: Vec<ReplicaView>,
+    /// The state znode exists.
+    pub placed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicaView {
+    pub broker: u32,
+    pub role: Role,
+    /// The first of the assignment.
+    pub preferred: bool,
+    /// Its process is dead, stands still or is another's.
+    pub offline: bool,
+    /// The broker itself knows of its role.
+    pub knows: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Leader,
+    InSync,
+    OutOfSync,
+    /// Assigned; no leader was chosen yet.
+    New,
+}
+
+/// A group shows at most so many chips.
+const CHIPS: usize = 24;
+
+pub fn stage(lab: &Lab) -> StageView {
+    let world = lab.world();
+    let sessions = sessions(world);
+    StageView {
+        zookeeper: zookeeper(world),
+        brokers: brokers(world, &sessions),
+        topics: topics(world),
+        clients: clients(world, &sessions),
+    }
+}
+
+/// The youngest session of each process that the server counts as alive.
+fn sessions(world: &World) -> BTreeMap<u16, SessionView> {
+    let mut found = BTreeMap::new();
+    for session in world.server.sessions() {
+        let Some(index) = world.owners.get(&session.id).copied() else { continue };
+        let proc = world.proc(index);
+        let keeps = proc.state == State::Up
+            && !world.is_cut(index)
+            && proc.client().is_some_and(|client| client.session() == session.id);
+        let state = match (world.server_up, keeps) {
+            (false, _) => SessionState::Frozen,
+            (true, true) => SessionState::Kept,
+            (true, false) => SessionState::RunningOut,
+        };
+        let (session, timeout_ms, deadline) = (session.id, session.timeout_ms, session.deadline);
+        found.insert(index, SessionView { session, timeout_ms, deadline, state });
+    }
+    found
+}
+
+fn life(proc: &Proc) -> Life {
+    match proc.state {
+        State::Booting => Life::Booting,
+        State::Up => Life::Up,
+        State::Paused { until } => Life::Paused { until },
+        State::Down => Life::Down,
+    }
+}
+
+fn zookeeper(world: &World) -> ZkView {
+    let tree = world.server.tree();
+    let mut groups = Vec::new();
+    if let Some(node) = tree.get(paths::CONTROLLER) {
+        let label = payload::read::<ControllerInfo>(&node.data)
+            .map_or_else(|| "?".into(), |info| info.brokerid.to_string().into());
+        let path: Path = paths::CONTROLLER.into();
+        let chips = vec![chip(world, path.clone(), label, node)];
+        groups.push(ChipGroup { watchers: watchers(world, &path), path, chips, more: 0 });
+    } else if tree.get(paths::CONTROLLER_EPOCH).is_some() {
+        let path: Path = paths::CONTROLLER.into();
+        let watchers = watchers(world, &path);
+        groups.push(ChipGroup { watchers, path, chips: Vec::new(), more: 0 });
+    }
+    let mut folders: Vec<Path> = vec![paths::BROKER_IDS.into()];
+    if let Some(node) = tree.get(paths::TOPICS) {
+        folders.extend(node.children().map(|(name, _)| paths::topic(name)));
+    }
+    for path in folders {
+        if let Some(node) = tree.get(&path) {
+            groups.push(group(world, path, node));
+        }
+    }
+    ZkView {
+        up: world.server_up,
+        release: world.config.zookeeper,
+        sessions: u32::try_from(world.server.sessions().len()).unwrap_or(u32::MAX),
+        last_zxid: world.last_zxid(),
+        groups,
+    }
+}
+
+fn watchers(world: &World, path: &str) -> u32 {
+    world.server.watch_count(path)
+}
+
+fn group(world: &World, path: Path, node: &Znode) -> ChipGroup {
+    let mut names: Vec<(&Arc<str>, &Znode)> =
+        node.children().filter(|(name, _)| name.parse::<u32>().is_ok()).collect();
+    names.sort_by_key(|(name, _)| name.parse::<u32>().unwrap_or(u32::MAX));
+    let more = u32::try_from(names.len().saturating_sub(CHIPS)).unwrap_or(0);
+    let chips = names
+        .into_iter()
+        .take(CHIPS)
+        .map(|(name, child)| chip(world, format!("{path}/{name}").into(), name.clone(), child))
+        .collect();
+    ChipGroup { watchers: watchers(world, &path), path, chips, more }
+}
+
+fn chip(world: &World, path: Path, label: Arc<str>, node: &Znode) -> Chip {
+    let owner = match node.kind {
+        NodeKind::Ephemeral(session) => Some(session),
+        _ => None,
+    };
+    Chip {
+        path,
+        label,
+        count: payload::number(&node.data),
+        ephemeral: owner.is_some(),
+        owner_dead: owner.is_some_and(|session| !has_client(world, session)),
+        czxid: node.czxid,
+        mzxid: node.mzxid,
+    }
+}
+
+/// A process runs whose client believes in this session.
+fn has_client(world: &World, session: SessionId) -> bool {
+    world.owners.get(&session).is_some_and(|index| {
+        world.proc(*index).client().is_some_and(|client| client.session() == session)
+    })
+}
+
+fn brokers(world: &World, sessions: &BTreeMap<u16, SessionView>) -> Vec<BrokerView> {
+    let tree = world.server.tree();
+    let office = tree.get(paths::CONTROLLER);
+    let holder = office.and_then(|node| match node.kind {
+        NodeKind::Ephemeral(session) => Some(session),
+        _ => None,
+    });
+    let named = office
+        .and_then(|node| payload::read::<ControllerInfo>(&node.data))
+        .map(|info| info.brokerid);
+    let mut brokers: Vec<BrokerView> = (0_u16..)
+        .zip(&world.procs)
+        .filter_map(|(index, proc)| {
+            let (id, impostor, host) = match &proc.kind {
+                Kind::Broker(id) => (*id, false, crate::world::usual_host(*id)),
+                Kind::Impostor(id, host) => (*id, true, host.clone()),
+                _ => return None,
+            };
+            let broker = proc.broker();
+            let owns = tree.get(&paths::broker(id)).is_some_and(|node| match node.kind {
+                NodeKind::Ephemeral(session) => world.owners.get(&session) == Some(&index),
+                _ => false,
+            });
+            let controller = broker.and_then(|broker| {
+                let session = broker.zk.client().session();
+                broker.controller.as_ref().map(|controller| ControllerView {
+                    epoch: controller.epoch,
+                    holds_office: holder == Some(session),
+                })
+            });
+            Some(BrokerView {
+                proc: index,
+                id,
+                host,
+                impostor,
+                rack: proc.rack.clone(),
+                life: life(proc),
+                phase: broker.map(|broker| broker.phase),
+                registered: owns,
+                cut: world.is_cut(index),
+                believed_controller: controller.is_none() && !impostor && named == Some(id),
+                controller,
+                session: sessions.get(&index).copied(),
+                keeper: proc.client().map(|client| client.state()),
+            })
+        })
+        .collect();
+    brokers.sort_by_key(|broker| (broker.id, broker.impostor, broker.proc));
+    brokers
+}
+
+fn clients(world: &World, sessions: &BTreeMap<u16, SessionView>) -> Vec<ClientView> {
+    (0_u16..)
+        .zip(&world.procs)
+        .filter_map(|(index, proc)| {
+            let Kind::Client(name) = &proc.kind else { return None };
+            let session = sessions.get(&index).copied();
+            Some(ClientView {
+                proc: index,
+                name: name.clone(),
+                life: life(proc),
+                cut: world.is_cut(index),
+                keeper: proc.client().map(|client| client.state()),
+                watches: watches_of(proc),
+                session,
+            })
+        })
+        .collect()
+}
+
+/// Paths that a client waits at.
+fn watches_of(proc: &Proc) -> u32 {
+    let set = proc.client().and_then(|client| client.watches().rearm(0)).unwrap_or_default();
+    let count = set.data.len()
+        + set.exist.len()
+        + set.child.len()
+        + set.persistent.len()
+        + set.persistent_recursive.len();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn topics(world: &World) -> Vec<TopicView> {
+    let tree = world.server.tree();
+    let Some(folder) = tree.get(paths::TOPICS) else { return Vec::new() };
+    let deletions = tree.get(paths::DELETE_TOPICS);
+    folder
+        .children()
+        .map(|(name, node)| {
+            let info = payload::read::<TopicInfo>(&node.data);
+            let assignments = info.map(|info| info.partitions).unwrap_or_default();
+            let states = node.child("partitions");
+            let partitions: Vec<PartitionView> = assignments
+                .iter()
+                .map(|(number, replicas)| {
+                    let state = states
+                        .and_then(|states| states.child(&number.to_string()))
+                        .and_then(|partition| partition.child("state"))
+                        .and_then(|state| payload::read::<PartitionState>(&state.data));
+                    partition(world, name, *number, replicas, state)
+                })
+                .collect();
+            TopicView {
+                name: name.clone(),
+                replication: assignments
+                    .values()
+                    .map(|replicas| u32::try_from(replicas.len()).unwrap_or(0))
+                    .max()
+                    .unwrap_or(0),
+                deleting: deletions.is_some_and(|node| node.child(name).is_some()),
+                partitions,
+            }
+        })
+        .collect()
+}
+
+fn partition(
+    world: &World,
+    topic: &Arc<str>,
+    number: u32,
+    replicas: &[u32],
+    state: Option<PartitionState>,
+) -> PartitionView {
+    let leader = state.as_ref().and_then(|state| u32::try_from(state.leader).ok());
+    let leader_epoch = state.as_ref().map_or(0, |state| state.leader_epoch);
+    let placed = state.is_some();
+    let isr = state.map(|state| state.isr).unwrap_or_default();
+    let tp = kafka::TopicPartition { topic: topic.clone(), partition: number };
+    let replicas = replicas
+        .iter()
+        .enumerate()
+        .map(|(at, id)| {
+            let proc = world.broker(*id);
+            let believed = proc
+                .and_then(|proc| proc.broker())
+                .and_then(|broker| broker.replicas.get(&tp))
+                .map(|replica| (replica.leader, replica.leader_epoch));
+            ReplicaView {
+                broker: *id,
+                role: match placed {
+                    false => Role::New,
+                    true if leader == Some(*id) => Role::Leader,
+                    true if isr.contains(id) => Role::InSync,
+                    true => Role::OutOfSync,
+                },
+                preferred: at == 0,
+                offline: proc.is_none_or(|proc| proc.state != State::Up),
+                knows: believed == Some((leader, leader_epoch)),
+            }
+        })
+        .collect();
+    PartitionView { number, leader, leader_epoch, isr, replicas, placed }
+}
+
+/// Something on its way from one process to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// Its number, the same as long as it flies.
+    pub id: u64,
+    pub from: u16,
+    pub to: u16,
+    pub sent_at: Instant,
+    pub arrives_at: Instant,
+    pub cause: RowId,
+    pub kind: FlightKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlightKind {
+    Connect,
+    Close,
+    Ping,
+    Pong,
+    /// A read.
+    Ask {
+        path: Path,
+    },
+    /// A request that changes something.
+    Write {
+        path: Path,
+    },
+    Reply {
+        ok: bool,
+    },
+    Watch {
+        kind: EventType,
+        path: Path,
+    },
+    /// Between brokers: the request's name and of how many partitions it speaks.
+    LeaderAndIsr {
+        partitions: u32,
+    },
+    StopReplica {
+        partitions: u32,
+    },
+    Fetch {
+        partitions: u32,
+    },
+    FetchAnswer {
+        partitions: u32,
+    },
+}
+
+/// Everything on its way, in the order of arrival.
+pub fn flights(lab: &Lab) -> Vec<Flight> {
+    let world = lab.world();
+    let mut flights: Vec<Flight> = world
+        .in_flight()
+        .filter_map(|(arrives_at, id, item)| flight(world, arrives_at, id, item))
+        .collect();
+    flights.sort_by_key(|flight| (flight.arrives_at, flight.id));
+    flights
+}
+
+fn flight(world: &World, arrives_at: Instant, id: u64, item: &Item) -> Option<Flight> {
+    let (from, to, kind) = match &item.what {
+        What::ToServer { conn, up } => {
+            let proc = world.conns.get(conn)?.proc;
+            (proc, ZOOKEEPER, up_kind(up))
+        }
+        What::ToClient { conn, down } => {
+            let proc = world.conns.get(conn)?.proc;
+            (ZOOKEEPER, proc, down_kind(down))
+        }
+        What::Peer { from, to, msg, .. } => (*from, *to, peer_kind(msg)),
+        _ => return None,
+    };
+    let (sent_at, cause) = (item.sent_at, item.cause);
+    Some(Flight { id, from, to, sent_at, arrives_at, cause, kind })
+}
+
+fn up_kind(up: &Up) -> FlightKind {
+    match up {
+        Up::Syn | Up::Frame(ToServer::Connect(_)) => FlightKind::Connect,
+        Up::Fin => FlightKind::Close,
+        Up::Frame(ToServer::Ping) => FlightKind::Ping,
+        Up::Frame(ToServer::Request { op, .. }) => {
+            let path = op.path().cloned().unwrap_or_else(|| "".into());
+            match op.is_write() {
+                true => FlightKind::Write { path },
+                false => FlightKind::Ask { path },
+            }
+        }
+    }
+}
+
+fn down_kind(down: &Down) -> FlightKind {
+    match down {
+        Down::SynAck | Down::Frame(ToClient::Connected { .. }) => FlightKind::Connect,
+        Down::Rst | Down::Fin => FlightKind::Close,
+        Down::Frame(ToClient::Pong { .. }) => FlightKind::Pong,
+        Down::Frame(ToClient::Reply { result, .. }) => FlightKind::Reply { ok: result.is_ok() },
+        Down::Frame(ToClient::Event { kind, path, .. }) => {
+            FlightKind::Watch { kind: *kind, path: path.clone() }
+        }
+    }
+}
+
+fn peer_kind(msg: &kafka::Msg) -> FlightKind {
+    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    match msg {
+        kafka::Msg::LeaderAndIsr { partitions, .. } => {
+            FlightKind::LeaderAndIsr { partitions: count(partitions.len()) }
+        }
+        kafka::Msg::StopReplica { partitions, .. } => {
+            FlightKind::StopReplica { partitions: count(partitions.len()) }
+        }
+        kafka::Msg::Fetch { partitions } => {
+            FlightKind::Fetch { partitions: count(partitions.len()) }
+        }
+        kafka::Msg::NotLeader { partitions } | kafka::Msg::Fetched { partitions } => {
+            FlightKind::FetchAnswer { partitions: count(partitions.len()) }
+        }
+    }
+}
