@@ -717,6 +717,19 @@ fn close_in_good_order_ends_the_session() {
 }
 
 #[test]
+fn connect_closes_the_session_before_it_opens_another() {
+    let mut rig = Rig::new(Release::V3_8_4);
+    rig.run("create -e /e");
+    let first = rig.shell.client().session();
+    rig.run("connect localhost:2181");
+    rig.run("stat /e");
+    assert_ne!(rig.shell.client().session(), first);
+    assert_eq!(rig.server.sessions().len(), 1);
+    let last = rig.shell.lines().back();
+    assert_eq!(last.map(|line| &*line.text), Some("Node does not exist: /e"));
+}
+
+#[test]
 fn what_is_too_much_is_named() {
     let mut rig = Rig::new(Release::V3_8_4);
     let long = "x".repeat(limits::CONSOLE_LINE + 1);
