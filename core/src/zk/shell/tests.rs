@@ -52,36 +52,46 @@ impl Rig {
         rig
     }
 
-    /// Carries out what the shell asks until both are quiet.
+    /// Carries out what the shell asks until both are quiet. What the server sent on a connection
+    /// that the shell has left by then is lost.
     fn settle(&mut self, out: Vec<ShellOut>) {
         let mut queue = VecDeque::from(out);
-        while let Some(said) = queue.pop_front() {
-            match &said {
-                ShellOut::Io(Io::Open) if self.reachable => {
-                    self.opened += 1;
-                    self.conn = Some(ConnId(self.opened));
-                    self.input(ZkInput::Opened, &mut queue);
+        let mut arriving: VecDeque<(ConnId, ZkInput)> = VecDeque::new();
+        loop {
+            if let Some(said) = queue.pop_front() {
+                match &said {
+                    ShellOut::Io(Io::Open) if self.reachable => {
+                        self.opened += 1;
+                        self.conn = Some(ConnId(self.opened));
+                        self.input(ZkInput::Opened, &mut queue);
+                    }
+                    ShellOut::Io(Io::Open) => self.input(ZkInput::Closed, &mut queue),
+                    ShellOut::Io(Io::Send(frame)) => arriving.extend(self.serve(frame.clone())),
+                    ShellOut::Io(Io::Close) => self.conn = None,
+                    _ => {}
                 }
-                ShellOut::Io(Io::Open) => self.input(ZkInput::Closed, &mut queue),
-                ShellOut::Io(Io::Send(frame)) => self.serve(frame.clone(), &mut queue),
-                ShellOut::Io(Io::Close) => self.conn = None,
-                _ => {}
+                self.said.push(said);
+            } else if let Some((conn, input)) = arriving.pop_front() {
+                if self.conn == Some(conn) {
+                    self.input(input, &mut queue);
+                }
+            } else {
+                return;
             }
-            self.said.push(said);
         }
     }
 
-    fn serve(&mut self, frame: ToServer, queue: &mut VecDeque<ShellOut>) {
-        let Some(conn) = self.conn.filter(|_| self.reachable) else { return };
+    fn serve(&mut self, frame: ToServer) -> Vec<(ConnId, ZkInput)> {
+        let Some(conn) = self.conn.filter(|_| self.reachable) else { return Vec::new() };
         let mut out = Vec::new();
         self.server.receive(self.now, conn, PEER, frame, &mut out);
-        for said in out {
-            match said {
-                ServerOut::Send { frame, .. } => self.input(ZkInput::Frame(frame), queue),
-                ServerOut::Close { .. } => self.input(ZkInput::Closed, queue),
-                ServerOut::Txn(_) => {}
-            }
-        }
+        out.into_iter()
+            .filter_map(|said| match said {
+                ServerOut::Send { conn, frame } => Some((conn, ZkInput::Frame(frame))),
+                ServerOut::Close { conn } => Some((conn, ZkInput::Closed)),
+                ServerOut::Txn(_) => None,
+            })
+            .collect()
     }
 
     fn input(&mut self, input: ZkInput, queue: &mut VecDeque<ShellOut>) {
