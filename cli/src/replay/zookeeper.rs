@@ -74,3 +74,6 @@ fn needs_ensemble(recording: &Value, steps: &[Value]) -> bool {
 fn release_in(text: &str) -> Option<Release> {
     text.split([' ', ',']).find_map(Release::parse)
 }
+
+#[cfg(test)]
+mod tests;

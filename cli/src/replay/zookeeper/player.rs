@@ -29,10 +29,12 @@ const PATIENCE: Span = Span::from_secs(60);
 pub struct Player {
     pub world: World,
     java: bool,
-    /// What the settings of a server were that is started again.
+    /// Facts of the step under way.
     pub facts: Map<String, Value>,
     pub step_start: Instant,
     names: BTreeMap<SessionId, String>,
+    /// Frames of each connection when the step began.
+    marks: BTreeMap<Key, usize>,
     /// Told before this were read already.
     taken: usize,
     /// From when on an ephemeral's end is timed, and whether its session was closed.
@@ -50,6 +52,7 @@ impl Player {
             facts: Map::new(),
             step_start: Instant::ZERO,
             names: BTreeMap::new(),
+            marks: BTreeMap::new(),
             taken: 0,
             ended: None,
             stopped: None,
@@ -64,6 +67,8 @@ impl Player {
         self.step_start = self.world.now;
         self.stopped = None;
         self.read_events = false;
+        let frames = self.world.bares.iter().map(|(key, bare)| (key.clone(), bare.frames.len()));
+        self.marks = frames.collect();
         self.op(&step["op"])?;
         self.wait(step)?;
         for read in step["reads"].as_array().into_iter().flatten() {
@@ -71,6 +76,10 @@ impl Player {
         }
         if self.java {
             self.java_facts(step["max_s"].is_number());
+        }
+        for ((client, _), bare) in &self.world.bares {
+            let zxid = format!("{:#x}", bare.last_zxid);
+            self.facts.insert(format!("last_zxid_seen_by_{client}"), zxid.into());
         }
         let mut done = Map::new();
         for field in ["do", "op"] {
@@ -320,6 +329,7 @@ impl Player {
             |w: &World| w.bares.get(key).is_none_or(|b| b.closed || b.replies.contains_key(&xid));
         let came = self.world.run(until, answered);
         let result = self.world.bares.get_mut(key).and_then(|b| b.replies.remove(&xid));
+        self.has_read(key);
         let owner = |session: i64| match self.names.get(&SessionId(session)) {
             Some(name) => name.clone().into(),
             None => session.into(),
@@ -401,7 +411,7 @@ impl Player {
         let until = start + span(&op["max_s"]).unwrap_or(PATIENCE);
         let pings = op["pings_every_ms"].as_u64().map(Span::from_millis);
         let closed = |w: &World| w.bares.get(&key).is_none_or(|b| b.closed);
-        let cut = self.run_with_pings(until, &[key.clone()], pings, closed);
+        let cut = self.run_with_pings(until, std::slice::from_ref(&key), pings, closed);
         let word = match (op["on"].is_string(), cut) {
             (true, true) => "closed by the server",
             (true, false) => "open",
@@ -423,8 +433,6 @@ impl Player {
     /// `until` one after the other, then `pause_s`; without conditions `max_s` altogether.
     fn wait(&mut self, op: &Value) -> Known<()> {
         let start = self.world.now;
-        let before: BTreeMap<Key, usize> =
-            self.world.bares.iter().map(|(k, b)| (k.clone(), b.frames.len())).collect();
         let limit = span(&op["max_s"]).or(span(&op["seconds"]));
         let conditions = op["until"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let conditions: Vec<&str> = conditions.collect();
@@ -435,14 +443,16 @@ impl Player {
         for condition in &conditions {
             self.until(condition, until, &pinged, every)?;
             self.time_the_end(condition);
-            if let (Some(into), Some(client)) = (op["into"].as_str(), event_to(condition)) {
-                let key: Key = (client.into(), String::new());
-                let from = before.get(&key).copied().unwrap_or(0);
+            let Some(client) = event_to(condition) else { continue };
+            let key: Key = (client.into(), String::new());
+            if let Some(into) = op["into"].as_str() {
+                let from = self.world.bares.get(&key).map_or(0, |b| b.read);
                 let kinds = self.frames(&key, from, false);
                 let kind =
                     |f: &Value| f.as_str().and_then(|f| f.split(' ').next()).map(Value::from);
                 put(&mut self.facts, into, kinds.iter().filter_map(kind).collect());
             }
+            self.has_read(&key);
         }
         if conditions.is_empty() && limit.is_some() {
             self.run_with_pings(until, &pinged, every, |_| false);
@@ -476,10 +486,9 @@ impl Player {
         match words.as_slice() {
             ["event", "to", client] => {
                 let told = |w: &World| {
-                    let frames = w.bares.iter().filter(|(k, _)| k.0 == *client);
-                    frames
-                        .flat_map(|(_, b)| &b.frames)
-                        .any(|(at, f)| *at >= start && matches!(f, Kept::Event { .. }))
+                    let mine = w.bares.iter().filter(|(k, _)| k.0 == *client);
+                    let mut frames = mine.flat_map(|(_, b)| b.frames.iter().skip(b.read));
+                    frames.any(|(_, frame)| matches!(frame, Kept::Event { .. }))
                 };
                 self.run_with_pings(until, pinged, every, told);
             }
@@ -579,10 +588,7 @@ impl Player {
             "frames" => {
                 let client = words::text(op, "client")?;
                 let key = key(op, client);
-                let start = self.step_start;
-                let bare = self.world.bares.get(&key);
-                let before =
-                    bare.map_or(0, |b| b.frames.iter().take_while(|(at, _)| *at < start).count());
+                let before = self.marks.get(&key).copied().unwrap_or(0);
                 let frames = self.frames(&key, before, false);
                 self.facts.insert("frames".into(), frames.into());
             }
@@ -591,9 +597,17 @@ impl Player {
         Ok(())
     }
 
+    /// What came before this moment is no news to a later wait.
+    fn has_read(&mut self, key: &Key) {
+        if let Some(bare) = self.world.bares.get_mut(key) {
+            bare.read = bare.frames.len();
+        }
+    }
+
     /// Frames from the `from`th on: `NodeDeleted /a`, and `reply` where wanted.
     fn frames(&self, key: &Key, from: usize, replies: bool) -> Vec<Value> {
-        let frames = self.world.bares.get(key).map_or(&[][..], |b| &b.frames[from..]);
+        let frames =
+            self.world.bares.get(key).map_or(&[][..], |b| b.frames.get(from..).unwrap_or_default());
         let shown = frames.iter().filter_map(|(_, frame)| match frame {
             Kept::Event { kind, path } => Some(format!("{kind} {path}").into()),
             Kept::Reply => replies.then(|| "reply".into()),

@@ -86,6 +86,8 @@ pub struct Bare {
     pub sent_at: Instant,
     pub pongs: u64,
     pub frames: Vec<(Instant, Kept)>,
+    /// So many of them its user has read: a bare client reads only when it is asked to.
+    pub read: usize,
     pub replies: BTreeMap<i32, Result<Reply, Failure>>,
     next_xid: i32,
     /// Not sent yet: TCP doesn't stand.
@@ -301,17 +303,20 @@ impl World {
     /// TCP stands (no frame) or a frame came.
     fn at_client(&mut self, conn: ConnId, frame: Option<ToClient>) {
         match self.links.get(&conn).map(|link| link.from.clone()) {
-            Some(End::Java(name)) => {
-                if self.javas.get(&name).is_some_and(|j| j.conn == Some(conn)) {
-                    self.java(&name, |c, now, rng, out| match frame {
-                        Some(frame) => c.receive(now, rng, frame, out),
-                        None => c.opened(now, out),
-                    });
-                }
+            Some(End::Java(name)) if self.is_current(&name, conn) => {
+                self.java(&name, |c, now, rng, out| match frame {
+                    Some(frame) => c.receive(now, rng, frame, out),
+                    None => c.opened(now, out),
+                });
             }
+            Some(End::Java(_)) => {}
             Some(End::Bare(client, on)) => self.at_bare(conn, (client, on), frame),
             None => {}
         }
+    }
+
+    fn is_current(&self, name: &str, conn: ConnId) -> bool {
+        self.javas.get(name).is_some_and(|j| j.conn == Some(conn))
     }
 
     fn closed_at_client(&mut self, conn: ConnId) {
