@@ -662,14 +662,14 @@ impl Client {
         }
     }
 
-    /// A state that was told last is not told again. Closed is news to watchers only from 3.8.4
-    /// on; the releases before end without a word.
+    /// A state that was told last is not told again. Closed is news to watchers only from 3.5.9
+    /// on; 3.4.6 ends without a word.
     fn tell(&mut self, state: KeeperState, out: &mut Vec<ClientOut>) {
         if self.told == state {
             return;
         }
         self.told = state;
-        let silent = state == KeeperState::Closed && self.config.release < Release::V3_8_4;
+        let silent = state == KeeperState::Closed && self.config.release < Release::V3_5_9;
         let watchers = if silent { Vec::new() } else { self.watches.everyone() };
         out.push(ClientOut::State { state, watchers });
     }
