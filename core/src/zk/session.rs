@@ -142,11 +142,11 @@ impl Buckets {
         self.0.first_key_value().map_or(Instant::NEVER, |(at, _)| *at)
     }
 
-    /// The sessions of the first bucket, if its time has come.
-    pub fn due(&self, now: Instant) -> Vec<SessionId> {
-        match self.0.first_key_value() {
-            Some((at, bucket)) if *at <= now => bucket.iter().copied().collect(),
-            _ => Vec::new(),
+    /// Takes the first bucket out, if its time has come.
+    pub fn take_due(&mut self, now: Instant) -> BTreeSet<SessionId> {
+        match self.0.first_entry() {
+            Some(first) if *first.key() <= now => first.remove(),
+            _ => BTreeSet::new(),
         }
     }
 

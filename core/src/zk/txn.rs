@@ -142,6 +142,11 @@ impl State {
 
     /// All ops or none; a later op sees what an earlier one did. [spec zookeeper.md M1, M2]
     fn decide_multi(&self, asker: Asker, ops: &[Op], zxid: Zxid, time_ms: i64) -> TxnKind {
+        // A read has no place in a multi: the server can not read the request. (seen on all four)
+        let readable = |op: &Op| op.is_write() && !matches!(op, Op::Multi(_) | Op::CloseSession);
+        if !ops.iter().all(readable) {
+            return refused(&Op::Multi(Vec::new()), Error::MarshallingError, None);
+        }
         let mut scratch = self.tree.clone();
         let mut done = Vec::with_capacity(ops.len());
         for (at, op) in ops.iter().enumerate() {

@@ -3,6 +3,8 @@
 
 mod read;
 mod session;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::collections::BTreeMap;
