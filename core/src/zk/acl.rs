@@ -22,14 +22,14 @@ impl Id {
     }
 }
 
-/// The identities of a connection: its address, then what `addAuth` added.
+/// The identities of a connection: its address, then what `addAuth` added. Clones share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identities(Vec<Id>);
+pub struct Identities(Arc<Vec<Id>>);
 
 impl Identities {
     pub fn of_peer(ip: [u8; 4]) -> Identities {
         let [a, b, c, d] = ip;
-        Identities(vec![Id::new("ip", &format!("{a}.{b}.{c}.{d}"))])
+        Identities(Arc::new(vec![Id::new("ip", &format!("{a}.{b}.{c}.{d}"))]))
     }
 
     /// `addAuth`. The digest scheme keeps only `user:base64(sha1(user:password))`; the ip scheme
@@ -39,7 +39,7 @@ impl Identities {
             "digest" => {
                 let id = Id::new("digest", &digest(&String::from_utf8_lossy(auth)));
                 if !self.0.contains(&id) {
-                    self.0.push(id);
+                    Arc::make_mut(&mut self.0).push(id);
                 }
                 Ok(())
             }

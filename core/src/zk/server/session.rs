@@ -122,7 +122,7 @@ impl Server {
 
     /// One transaction ends the session and takes its ephemerals along. [spec zookeeper.md S3]
     ///
-    /// Against S11: a session that closes does hear of them, before the reply to its close. All four
+    /// Against S11: a session that closes hears of them, before the reply to its close. All four
     /// releases were seen to do so; the vector named there dropped the connection before it looked.
     /// When a session expires, 3.4.6 still tells its connection; later the cut mostly comes first.
     pub(super) fn end_session(
