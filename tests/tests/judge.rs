@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// How many damages of each recording an ordinary run tries; `KAFKASCOPE_DAMAGES=99` tries all.
-const DAMAGES_EACH: usize = 4;
+const DAMAGES_EACH: usize = 3;
 
 fn folder() -> PathBuf {
     collect::default_folder()
@@ -95,8 +95,8 @@ fn every_recording_equals_itself() {
 }
 
 #[test]
-fn both_judges_agree_on_identity_and_damages() {
-    if skipped("both_judges_agree_on_identity_and_damages") {
+fn both_judges_agree_on_damages() {
+    if skipped("both_judges_agree_on_damages") {
         return;
     }
     let each = std::env::var("KAFKASCOPE_DAMAGES").ok().and_then(|n| n.parse().ok());
@@ -106,10 +106,9 @@ fn both_judges_agree_on_identity_and_damages() {
         let mut add = |what: &str, run: Value| {
             let name = format!("{name}~{what}");
             let line = line(&recording, &run, &name, &[]);
-            faults += usize::from(what != "itself" && is_fault(&line));
+            faults += usize::from(is_fault(&line));
             cases.push(Case { name, recording: path.clone(), run, line });
         };
-        add("itself", recording.clone());
         // Every recording has a few, all together have each of them often.
         for k in 0..each.min(DAMAGES.len()) {
             let (what, damage) = DAMAGES[(number * each + k) % DAMAGES.len()];
@@ -122,7 +121,7 @@ fn both_judges_agree_on_identity_and_damages() {
     let found = disagreements(&cases, None);
     println!("{} pairs, {faults} of them faults", cases.len());
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), cases.len(), found.join("\n"));
-    assert!(faults * 2 > cases.len() - 214, "only {faults} faults among {} pairs", cases.len());
+    assert!(faults * 2 > cases.len(), "only {faults} faults among {} pairs", cases.len());
 }
 
 fn is_fault(line: &str) -> bool {
@@ -161,7 +160,8 @@ fn both_judges_agree_on_exclusions() {
     assert!(cases.iter().any(|case| !case.line.contains(" excluded 0 ")));
 }
 
-/// What the command says of a file has to be what `compare.py` says of what `replay` printed.
+/// What the command says of a file has to be what `compare.py` says of what `replay` printed; and of
+/// the recording itself, which every file has.
 #[test]
 fn the_commands_figures_are_those_of_compare_py() {
     if skipped("the_commands_figures_are_those_of_compare_py") {
