@@ -160,8 +160,8 @@ fn both_judges_agree_on_exclusions() {
     assert!(cases.iter().any(|case| !case.line.contains(" excluded 0 ")));
 }
 
-/// What the command says of a file has to be what `compare.py` says of what `replay` printed; and of
-/// the recording itself, which every file has.
+/// What the command says of a file has to be what `compare.py` says of what `replay` printed; and
+/// of the recording itself, which every file has.
 #[test]
 fn the_commands_figures_are_those_of_compare_py() {
     if skipped("the_commands_figures_are_those_of_compare_py") {
