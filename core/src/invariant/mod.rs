@@ -58,6 +58,7 @@ pub struct Checks {
     watches: watches::Watches,
     zxids: zxids::Zxids,
     office: office::Office,
+    leaders: leaders::Leaders,
 }
 
 /// What an observer says about one step.
@@ -90,7 +91,7 @@ impl Checks {
         }
         let mut findings = Findings { breaches: Vec::new(), checked: [0; ALL.len()] };
         ephemerals::check(world, rows, &mut findings);
-        leaders::check(world, rows, &mut findings);
+        self.leaders.check(world, rows, &mut findings);
         for fact in &world.facts {
             match fact {
                 Fact::Asked { proc, session, frame } => {

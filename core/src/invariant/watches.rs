@@ -55,6 +55,7 @@ impl Watches {
             Op::GetData { path, watch } => (Table::Data, path, *watch, false),
             Op::Exists { path, watch } => (Table::Data, path, *watch, true),
             Op::GetChildren { path, watch } => (Table::Child, path, *watch, false),
+            Op::SetData { path, .. } | Op::Create { path, .. } => (Table::Data, path, false, false),
             Op::SetWatches(again) => {
                 client.persistent |=
                     !again.persistent.is_empty() || !again.persistent_recursive.is_empty();
@@ -131,7 +132,10 @@ impl Client {
             Table::Data => stat.mzxid,
             Table::Child => stat.pzxid,
         };
-        let (Reply::Stat(stat) | Reply::Data { stat, .. } | Reply::Children { stat, .. }) = reply
+        let (Reply::Stat(stat)
+        | Reply::Data { stat, .. }
+        | Reply::Children { stat, .. }
+        | Reply::Create { stat, .. }) = reply
         else {
             return;
         };

@@ -150,6 +150,18 @@ pub struct Broker {
     refetch_armed: bool,
     settings: ZkSettings,
     pub zk: Session<Pending>,
+    #[cfg(feature = "mutations")]
+    pub mutation: Option<Mutation>,
+}
+
+/// A rule of Kafka's broken on purpose, to prove that what guards it is able to fail.
+#[cfg(feature = "mutations")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// A controller that lost its office goes on as if it had not.
+    KeepsOffice,
+    /// A live broker outside the assignment is made leader.
+    LeaderOutsideAssignment,
 }
 
 /// What a broker needs from outside while it handles one input.
@@ -184,6 +196,8 @@ impl Broker {
             refetch_armed: false,
             settings,
             zk: Session::new(settings.client()),
+            #[cfg(feature = "mutations")]
+            mutation: None,
         }
     }
 
@@ -240,6 +254,7 @@ impl Broker {
 
     fn stop(&mut self, ctx: &mut Ctx<'_>) {
         self.phase = Phase::Stopping;
+        self.resign(ctx);
         self.zk.close(ctx.now, Pending::Close);
     }
 
@@ -398,7 +413,13 @@ impl Broker {
         self.incarnation += 1;
         self.known_controller = Some(self.id);
         ctx.out.push(Effect::Note(Event::WonElection { broker: self.id }));
-        self.controller = Some(Controller::new());
+        #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
+        let mut controller = Controller::new();
+        #[cfg(feature = "mutations")]
+        {
+            controller.misplaces = self.mutation == Some(Mutation::LeaderOutsideAssignment);
+        }
+        self.controller = Some(controller);
         let op = Op::Exists { path: paths::CONTROLLER.into(), watch: true };
         let what = controller::Pending::WatchOffice;
         let pending = Pending::Controller { incarnation: self.incarnation, what };
@@ -442,6 +463,8 @@ impl Broker {
                     self.zk.submit(ctx.now, op, Some(watcher::HOLDER), Pending::ReadHolder);
                 }
             }
+            #[cfg(feature = "mutations")]
+            watcher::CONTROLLER if self.mutation == Some(Mutation::KeepsOffice) => {}
             watcher::CONTROLLER => {
                 self.known_controller = None;
                 self.resign(ctx);

@@ -97,6 +97,9 @@ pub struct Controller {
     next_live: BTreeMap<u32, Zxid>,
     writes: u32,
     orders: BTreeMap<u32, Vec<LeaderAndIsr>>,
+    /// A mutation: leaders are chosen outside the assignment.
+    #[cfg(feature = "mutations")]
+    pub misplaces: bool,
 }
 
 /// What the controller works with while it handles one input.
@@ -147,6 +150,8 @@ impl Controller {
             next_live: BTreeMap::new(),
             writes: 0,
             orders: BTreeMap::new(),
+            #[cfg(feature = "mutations")]
+            misplaces: false,
         }
     }
 
@@ -414,14 +419,23 @@ impl Controller {
     fn reconcile(&mut self, io: &mut ControllerIo<'_>, tp: &TopicPartition) -> bool {
         let live: BTreeSet<u32> = self.live.keys().copied().collect();
         let (epoch, known) = (self.epoch, self.know_brokers);
+        #[cfg(feature = "mutations")]
+        let misplaces = self.misplaces;
         let Some(part) = self.part(tp) else { return false };
         if !known || !part.loaded || part.busy {
             return false;
         }
         match part.state.clone() {
             None => {
-                let Some(choice) = election::first(&part.assignment, &live) else { return false };
+                #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
+                let Some(mut choice) = election::first(&part.assignment, &live) else {
+                    return false;
+                };
                 part.busy = true;
+                #[cfg(feature = "mutations")]
+                if misplaces {
+                    choice.leader = live.iter().copied().find(|id| !part.assignment.contains(id));
+                }
                 let state = written(&choice, epoch, 0);
                 self.note_choice(io, tp, None, &choice, 0);
                 self.make_state(io, tp, state);

@@ -166,9 +166,29 @@ impl Lab {
         branch.explored_at = branch.explored_at.max(self.time);
     }
 
-    /// Runs to the next row that isn't a detail.
+    /// Runs to the next row that isn't a detail. If there is none within reach, nothing moves.
     pub fn step(&mut self) -> Progress {
+        if !self.something_comes() {
+            return Progress::Nothing;
+        }
         self.run_until(|lab, rows_before| lab.rows()[rows_before..].iter().any(|row| !row.detail))
+    }
+
+    /// Looks ahead on a copy of the world.
+    fn something_comes(&self) -> bool {
+        let mut scout = self.world.clone();
+        let commands = &self.branch().run.commands;
+        let horizon = self.time + STEP_HORIZON;
+        let mut rows = Vec::new();
+        while scout.next_at(commands).is_some_and(|at| at <= horizon) {
+            if !scout.step(commands, &mut rows) {
+                return false;
+            }
+            if rows.drain(..).any(|row| !row.detail) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Runs to the next message that is delivered, or command that is done.
@@ -286,9 +306,16 @@ impl Lab {
         Ok(forked)
     }
 
+    /// Where nothing but pings lies ahead, there is nothing to keep.
     fn fork_if_past(&mut self) -> Option<BranchId> {
         let branch = self.branch();
         if self.world.event_no >= branch.explored_events {
+            return None;
+        }
+        let ahead = &branch.rows[self.world.rows_made() as usize..];
+        if ahead.iter().all(|row| row.detail) {
+            let origin = branch.origin;
+            self.branches[self.current] = branch.fork(origin, &self.world);
             return None;
         }
         let origin = Origin::Fork { from: self.current_branch(), at: self.time };

@@ -252,7 +252,16 @@ impl World {
         let proc = &mut self.procs[usize::from(index)];
         proc.rack = rack.or(proc.rack.take());
         let rack = proc.rack.clone();
-        let broker = Broker::new(id, host.unwrap_or(usual), PORT, rack, self.config.broker_zk());
+        #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
+        let mut broker =
+            Broker::new(id, host.unwrap_or(usual), PORT, rack, self.config.broker_zk());
+        #[cfg(feature = "mutations")]
+        {
+            broker.mutation = match self.config.mutation {
+                Some(super::config::Mutation::Kafka(mutation)) => Some(mutation),
+                _ => None,
+            };
+        }
         let spread = self.rng.below(self.config.boot_spread.0 + 1);
         let after = self.config.boot + Span(spread);
         self.launch(emit, index, Node::Broker(Arc::new(broker)), after);

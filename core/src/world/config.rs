@@ -59,10 +59,7 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
     Zk(crate::zk::server::Mutation),
-    /// A controller that lost its office goes on as if it had not.
-    KeepsOffice,
-    /// The first leader of a partition is a live broker outside its assignment.
-    LeaderOutsideAssignment,
+    Kafka(crate::kafka::broker::Mutation),
 }
 
 impl Default for Config {

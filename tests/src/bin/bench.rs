@@ -1,0 +1,82 @@
+//! Measures what the page needs: the price of an event, of going anywhere in a long run, of the
+//! views. Prints counts and ratios; nothing here passes or fails.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant as Clock};
+
+use kafkascope_core::base::{Instant, Span};
+use kafkascope_core::lab::{Lab, Progress};
+use kafkascope_core::{script, view};
+
+const BIG: &str = "kafkascope 1
+profile textbook seed 7
+at 0s start broker 1..50
+at 5s create topic events partitions 1000 replication 2
+";
+
+fn lab() -> Lab {
+    let script = script::parse(BIG).expect("the script is well-formed");
+    Lab::new(script::run_of(&script))
+}
+
+fn per(total: Duration, count: u64) -> String {
+    let nanos = total.as_nanos() / u128::from(count.max(1));
+    format!("{}.{:03} us", nanos / 1_000, nanos % 1_000)
+}
+
+/// Plays until `events` are done.
+fn play(lab: &mut Lab, events: u64) {
+    while lab.world().event_no < events {
+        let until = lab.now() + Span::from_secs(60);
+        if lab.advance(until, 100_000) == Progress::Limit {
+            break;
+        }
+    }
+}
+
+fn main() {
+    let mut lab = lab();
+    let clock = Clock::now();
+    let _ = lab.advance(Instant(20_000_000), u32::MAX);
+    let events = lab.world().event_no;
+    println!("start-up, 50 brokers, 1,000 partitions: {events} events, {} rows", lab.rows().len());
+    println!("event, start-up: {}", per(clock.elapsed(), events));
+
+    let million = 1_000_000;
+    let clock = Clock::now();
+    let before = lab.world().event_no;
+    play(&mut lab, million);
+    let after = lab.world().event_no;
+    println!("event, running: {}", per(clock.elapsed(), after - before));
+    println!("a million events: {} s simulated, {} rows", lab.now(), lab.rows().len());
+
+    let mut worst = Duration::ZERO;
+    let mut total = Duration::ZERO;
+    let seeks = 60;
+    for n in 0..seeks {
+        // A fixed walk over the whole run that is never near where it was.
+        let event = (n * 617_327 + 12_345) % million;
+        let clock = Clock::now();
+        lab.seek_event(event);
+        let took = clock.elapsed();
+        worst = worst.max(took);
+        total += took;
+    }
+    println!("seek in a million events: mean {}, worst {}", per(total, seeks), per(worst, 1));
+
+    let clock = Clock::now();
+    let rounds = 50;
+    for _ in 0..rounds {
+        black_box(view::stage(&lab));
+    }
+    println!("view of the stage: {}", per(clock.elapsed(), rounds));
+    let clock = Clock::now();
+    for _ in 0..rounds {
+        black_box(view::flights(&lab));
+    }
+    println!("view of the flights: {}", per(clock.elapsed(), rounds));
+    let clock = Clock::now();
+    black_box(view::timeline(&lab, lab.explored(), 700));
+    println!("view of the timeline: {}", per(clock.elapsed(), 1));
+    println!("digest: {:016x}", lab.digest());
+}
