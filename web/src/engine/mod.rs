@@ -1,0 +1,10 @@
+//! The run on the page: owns the laboratory, plays it, and tells regions what changed.
+
+mod driver;
+mod handle;
+mod pace;
+pub mod scenario;
+
+pub use driver::{Driver, Flow};
+pub use handle::{Channel, Engine, use_clock, use_engine, use_flow, use_world};
+pub use pace::Speed;

@@ -1,0 +1,4 @@
+//! The browser: storage, media queries, clipboard, files, address. Only here and in components.
+
+pub mod media;
+pub mod storage;

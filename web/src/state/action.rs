@@ -1,0 +1,30 @@
+//! What can happen to the page. What happens to the run goes to the engine instead.
+
+use super::ui::{Dialog, DockTab, Menu, NarrowTab, Selected, StoryFilter, Theme};
+use crate::console::ConsoleAction;
+use crate::i18n::Lang;
+use crate::lessons::LessonAction;
+use crate::znodes::ZnodesAction;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum UiAction {
+    SetLang(Lang),
+    SetTheme(Theme),
+    /// Selecting what is selected already takes the selection away.
+    Toggle(Selected),
+    Select(Selected),
+    /// Opens a menu, or closes it if it is the open one.
+    ToggleMenu(Menu),
+    CloseMenu,
+    OpenDialog(Dialog),
+    CloseDialog,
+    ToggleDock(DockTab),
+    ShowDock(DockTab),
+    ShowNarrow(NarrowTab),
+    FilterStory(StoryFilter),
+    /// Closes the topmost thing: menu, dialog, selection.
+    Escape,
+    Znodes(ZnodesAction),
+    Console(ConsoleAction),
+    Lesson(LessonAction),
+}

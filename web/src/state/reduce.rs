@@ -1,0 +1,124 @@
+//! The reducer: pure, total, and without a browser.
+
+use std::rc::Rc;
+
+use yew::Reducible;
+
+use super::{DockTab, NarrowTab, Selected, UiAction, UiState};
+
+impl Reducible for UiState {
+    type Action = UiAction;
+
+    fn reduce(self: Rc<Self>, action: UiAction) -> Rc<Self> {
+        let mut next = (*self).clone();
+        next.apply(action);
+        if next == *self { self } else { next.into() }
+    }
+}
+
+impl UiState {
+    pub fn apply(&mut self, action: UiAction) {
+        match action {
+            UiAction::SetLang(lang) => self.lang = lang,
+            UiAction::SetTheme(theme) => self.theme = theme,
+            UiAction::Toggle(selected) => {
+                let same = self.selected.as_ref() == Some(&selected);
+                self.selected = None;
+                if !same {
+                    self.select(selected);
+                }
+            }
+            UiAction::Select(selected) => self.select(selected),
+            UiAction::ToggleMenu(menu) => {
+                self.menu = (self.menu.as_ref() != Some(&menu)).then_some(menu);
+            }
+            UiAction::CloseMenu => self.menu = None,
+            UiAction::OpenDialog(dialog) => {
+                self.menu = None;
+                self.dialog = Some(dialog);
+            }
+            UiAction::CloseDialog => self.dialog = None,
+            UiAction::ToggleDock(tab) => {
+                self.dock = (self.dock != Some(tab)).then_some(tab);
+            }
+            UiAction::ShowDock(tab) => self.show_dock(tab),
+            UiAction::ShowNarrow(tab) => self.narrow = tab,
+            UiAction::FilterStory(filter) => {
+                self.menu = None;
+                self.story = filter;
+            }
+            UiAction::Escape => self.escape(),
+            UiAction::Znodes(action) => self.znodes.apply(action),
+            UiAction::Console(action) => self.console.apply(action),
+            UiAction::Lesson(action) => self.lesson.apply(action),
+        }
+    }
+
+    fn select(&mut self, selected: Selected) {
+        if let Selected::Znode(_) = selected {
+            self.show_dock(DockTab::Znode);
+        }
+        self.selected = Some(selected);
+    }
+
+    fn show_dock(&mut self, tab: DockTab) {
+        self.dock = Some(tab);
+        self.narrow = NarrowTab::Dock(tab);
+    }
+
+    fn escape(&mut self) {
+        if self.menu.take().is_none() && self.dialog.take().is_none() {
+            self.selected = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dialog, Menu};
+    use super::*;
+
+    fn after(actions: &[UiAction]) -> UiState {
+        let mut state = UiState::default();
+        for action in actions {
+            state.apply(action.clone());
+        }
+        state
+    }
+
+    #[test]
+    fn escape_closes_one_thing_at_a_time() {
+        let select = UiAction::Select(Selected::Proc(2));
+        let dialog = UiAction::OpenDialog(Dialog::AddBroker);
+        let menu = UiAction::ToggleMenu(Menu::Speed);
+        let mut state = after(&[select, dialog, menu]);
+        state.apply(UiAction::Escape);
+        assert!(state.menu.is_none() && state.dialog.is_some());
+        state.apply(UiAction::Escape);
+        assert!(state.dialog.is_none() && state.selected.is_some());
+        state.apply(UiAction::Escape);
+        assert!(state.selected.is_none());
+    }
+
+    #[test]
+    fn selecting_twice_takes_it_back() {
+        let row = UiAction::Toggle(Selected::Row(3));
+        assert_eq!(after(&[row.clone()]).selected, Some(Selected::Row(3)));
+        assert_eq!(after(&[row.clone(), row]).selected, None);
+    }
+
+    #[test]
+    fn a_znode_opens_its_inspector() {
+        let state = after(&[UiAction::Select(Selected::Znode("/a".into()))]);
+        assert_eq!(state.dock, Some(DockTab::Znode));
+        assert_eq!(state.narrow, NarrowTab::Dock(DockTab::Znode));
+    }
+
+    #[test]
+    fn at_most_one_menu_is_open() {
+        let speed = UiAction::ToggleMenu(Menu::Speed);
+        assert_eq!(after(&[speed.clone(), speed.clone()]).menu, None);
+        let state = after(&[speed, UiAction::ToggleMenu(Menu::Branches)]);
+        assert_eq!(state.menu, Some(Menu::Branches));
+    }
+}
