@@ -36,9 +36,11 @@ pub fn run(args: &[&str]) -> Result<()> {
             "--detail" => detail = true,
             "--seed" => {
                 let given = rest.next().ok_or("--seed takes a whole number")?;
-                seed = Some(given.parse().map_err(|_| {
-                    format!("--seed takes a whole number, `{given}` is none")
-                })?);
+                seed = Some(
+                    given
+                        .parse()
+                        .map_err(|_| format!("--seed takes a whole number, `{given}` is none"))?,
+                );
             }
             word if word.starts_with("--") => {
                 return Err(format!("run does not know `{word}`"));
@@ -115,8 +117,7 @@ pub fn check(args: &[&str]) -> Result<()> {
 }
 
 fn bless(file: &str, text: &str, transcript: &[String]) -> Result<()> {
-    let commands: Vec<&str> =
-        text.lines().take_while(|line| line.trim_end() != "----").collect();
+    let commands: Vec<&str> = text.lines().take_while(|line| line.trim_end() != "----").collect();
     let whole = format!("{}\n----\n{}\n", commands.join("\n"), transcript.join("\n"));
     if file == "-" {
         print!("{whole}");

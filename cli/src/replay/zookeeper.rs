@@ -3,6 +3,7 @@
 //! Nothing is looked up by a file's name, and no fact is taken from the recording: what stands in
 //! the answer was seen in the simulated run. [recordings/zookeeper/README.md]
 
+mod chance;
 mod facts;
 mod host;
 mod player;
@@ -49,13 +50,17 @@ fn run(recording: &Value) -> Result<Value, Stop> {
     let release = recording["software"].as_str().and_then(release_in).unwrap_or_default();
     let java = recording["config"]["clients"].as_str().is_some_and(|c| c.contains("Java client"));
     let mut player = Player::new(release, java);
-    let done = steps.iter().map(|step| player.step(step)).collect::<Result<Vec<_>, _>>()?;
+    let mut done = steps.iter().map(|step| player.step(step)).collect::<Result<Vec<_>, _>>()?;
+    let steered: Vec<Value> = (0..)
+        .zip(steps.iter().zip(&mut done))
+        .flat_map(|(index, (recorded, got))| chance::steer(index, recorded, got))
+        .collect();
     Ok(json!({
         "about": recording["about"],
         "software": recording["software"],
         "config": recording["config"],
         "steps": done,
-        "steered": [],
+        "steered": steered,
     }))
 }
 

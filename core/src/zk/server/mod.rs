@@ -70,7 +70,7 @@ pub enum Mutation {
     WatchFiresTwice,
     /// The writer's reply is sent before the events of the write. Breaks [spec zookeeper.md W3].
     ReplyBeforeEvent,
-    /// Replies to reads carry a zxid that was seen before. Breaks [spec zookeeper.md S10].
+    /// Every second reply carries the zxid before the last. Breaks [spec zookeeper.md S10].
     ZxidGoesBack,
 }
 
@@ -214,13 +214,15 @@ impl Server {
         result: Result<super::op::Reply, Failure>,
         out: &mut Vec<ServerOut>,
     ) {
-        let frame = ToClient::Reply { xid, zxid: self.shown_zxid(), result };
+        let back = self.broken(Mutation::ZxidGoesBack) && xid % 2 == 0;
+        let zxid = self.shown_zxid() - Zxid::from(back);
+        let frame = ToClient::Reply { xid, zxid, result };
         out.push(ServerOut::Send { conn, frame });
     }
 
     /// What replies carry: the last transaction that this server knows. [spec zookeeper.md S10]
     fn shown_zxid(&self) -> Zxid {
-        self.state.last_zxid - Zxid::from(self.broken(Mutation::ZxidGoesBack))
+        self.state.last_zxid
     }
 
     /// Whether this rule is broken on purpose.
