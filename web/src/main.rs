@@ -18,6 +18,7 @@ mod story;
 mod topbar;
 mod transport;
 mod widgets;
+mod words;
 mod znodes;
 
 rust_i18n::i18n!("locales", fallback = "en");

@@ -2,6 +2,8 @@
 
 mod icon;
 mod menu;
+mod modal;
 
 pub use icon::Icon;
 pub use menu::{Item, MenuButton};
+pub use modal::Modal;

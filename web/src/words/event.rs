@@ -1,0 +1,146 @@
+//! A row as a sentence: actor first, past or present, numbers last.
+
+use kafkascope_core::world::event::{Breach, Severity};
+use kafkascope_core::world::{Command, Event, Row, ZkEvent};
+use kafkascope_core::zk::client::KeeperState;
+
+use super::{Said, Scene, kafka, list, proc_at, refusal, upper, who, zk};
+use crate::i18n::{Lang, k, lookup};
+
+/// What happened, in the person's language.
+pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
+    let name = proc_at(lang, scene.procs, row.proc);
+    let actor = if scene.inner { name } else { upper(&name) };
+    let you = you(lang, scene);
+    match &row.event {
+        Event::Commanded(command) => commanded(lang, command, &you),
+        Event::Refused(refused) => {
+            let why = refusal(lang, &refused.1);
+            Said::new(k::CMD_REFUSED, &[("you", &you), ("what", &refused.0), ("why", &why)])
+        }
+        Event::Started => Said::new(k::EVENT_STARTED, &[("who", &actor)]),
+        Event::Exited => Said::new(k::EVENT_EXITED, &[("who", &actor)]),
+        Event::Killed => Said::new(k::EVENT_KILLED, &[("who", &actor)]),
+        Event::Paused { until } => Said::new(k::EVENT_PAUSED, &[("who", &actor), ("until", until)]),
+        Event::Resumed => Said::new(k::EVENT_RESUMED, &[("who", &actor)]),
+        Event::LinkCut => Said::new(k::EVENT_CUT, &[("who", &actor)]),
+        Event::LinkHealed => Said::new(k::EVENT_HEALED, &[("who", &actor)]),
+        Event::Keeper(state) => keeper(*state, &actor),
+        Event::Told { kind, path } => {
+            let kind = kind.name();
+            Said::new(k::EVENT_TOLD, &[("who", &actor), ("kind", &kind), ("path", path)])
+        }
+        Event::Zk(ZkEvent::WatchesFired { kind, path, whom }) => {
+            let names: Vec<String> =
+                whom.iter().map(|index| proc_at(lang, scene.procs, *index)).collect();
+            let (kind, whom) = (kind.name(), list(lang, &names));
+            Said::new(k::ZK_FIRED, &[("path", path), ("kind", &kind), ("whom", &whom)])
+        }
+        Event::Zk(event) => zk::sentence(event, &actor),
+        Event::Kafka(event) => kafka::sentence(lang, event, scene.inner),
+        Event::Printed { text, .. } => {
+            let text = if text.is_empty() { " " } else { text };
+            Said::new(k::EVENT_PRINTED, &[("who", &actor), ("text", &text)])
+        }
+        Event::Breach(breach) => self::breach(lang, breach, &actor),
+    }
+}
+
+fn you(lang: Lang, scene: Scene<'_>) -> String {
+    let text = lang.t(if scene.yours { k::WHO_YOU } else { k::WHO_SCENARIO });
+    if scene.inner { text.to_string() } else { upper(&text) }
+}
+
+fn keeper(state: KeeperState, actor: &str) -> Said {
+    let key = match state {
+        KeeperState::Disconnected => k::KEEPER_DISCONNECTED,
+        KeeperState::SyncConnected => k::KEEPER_CONNECTED,
+        KeeperState::Expired => k::KEEPER_EXPIRED,
+        KeeperState::AuthFailed => k::KEEPER_AUTH_FAILED,
+        KeeperState::Closed => k::KEEPER_CLOSED,
+    };
+    Said::new(key, &[("who", &actor)])
+}
+
+fn breach(lang: Lang, breach: &Breach, actor: &str) -> Said {
+    let key = match breach.severity {
+        Severity::Violation => k::EVENT_VIOLATION,
+        Severity::Found => k::EVENT_FOUND,
+    };
+    let text = format!("invariant.{}.broken", breach.invariant);
+    let what = lookup(lang, &text).unwrap_or_else(|| breach.invariant.to_owned());
+    Said::new(key, &[("what", &what), ("about", &breach.about), ("who", &actor)])
+}
+
+fn commanded(lang: Lang, command: &Command, you: &str) -> Said {
+    let named = |key, target: &kafkascope_core::world::Who| {
+        Said::new(key, &[("you", &you), ("who", &who(lang, target))])
+    };
+    match command {
+        Command::StartBroker { id, host, .. } => {
+            let name = lang.fill(k::WHO_BROKER, &[("id", id)]);
+            match host {
+                Some(host) => Said::new(
+                    k::CMD_START_IMPOSTOR,
+                    &[("you", &you), ("who", &name), ("host", host)],
+                ),
+                None => Said::new(k::CMD_START, &[("you", &you), ("who", &name)]),
+            }
+        }
+        Command::OpenClient { name, .. } => {
+            Said::new(k::CMD_OPEN_CLIENT, &[("you", &you), ("who", name)])
+        }
+        Command::StartZooKeeper => Said::new(k::CMD_START, &[("you", &you), ("who", &"ZooKeeper")]),
+        Command::Stop(target) => named(k::CMD_STOP, target),
+        Command::Kill(target) => named(k::CMD_KILL, target),
+        Command::Pause { who: target, span } => {
+            let name = who(lang, target);
+            Said::new(k::CMD_PAUSE, &[("you", &you), ("who", &name), ("span", span)])
+        }
+        Command::Restart(target) => named(k::CMD_RESTART, target),
+        Command::Cut(target) => named(k::CMD_CUT, target),
+        Command::Heal(target) => named(k::CMD_HEAL, target),
+        Command::CreateTopic { topic, partitions, replication } => Said::new(
+            k::CMD_CREATE_TOPIC,
+            &[("you", &you), ("topic", topic), ("n", partitions), ("rf", replication)],
+        ),
+        Command::DeleteTopic { topic } => {
+            Said::new(k::CMD_DELETE_TOPIC, &[("you", &you), ("topic", topic)])
+        }
+        Command::Zk { client, line } => {
+            let line = if line.is_empty() { "⏎" } else { line };
+            Said::new(k::CMD_ZK, &[("you", &you), ("who", client), ("line", &line)])
+        }
+    }
+}
+
+/// The symbol of a row.
+pub fn icon(event: &Event) -> &'static str {
+    match event {
+        Event::Commanded(command) => match &**command {
+            Command::StartBroker { .. } | Command::OpenClient { .. } => "plus",
+            Command::StartZooKeeper => "power",
+            Command::Stop(_) => "stop",
+            Command::Kill(_) => "kill",
+            Command::Pause { .. } => "hold",
+            Command::Restart(_) => "restart",
+            Command::Cut(_) => "cut",
+            Command::Heal(_) => "link",
+            Command::CreateTopic { .. } | Command::DeleteTopic { .. } => "folder",
+            Command::Zk { .. } => "console",
+        },
+        Event::Started | Event::Resumed => "power",
+        Event::Exited => "stop",
+        Event::Killed => "kill",
+        Event::Refused(_) => "warn",
+        Event::Paused { .. } => "hold",
+        Event::LinkCut => "cut",
+        Event::LinkHealed => "link",
+        Event::Keeper(_) => "session",
+        Event::Told { .. } => "eye",
+        Event::Zk(event) => zk::icon(event),
+        Event::Kafka(event) => kafka::icon(event),
+        Event::Printed { .. } => "console",
+        Event::Breach(_) => "warn",
+    }
+}

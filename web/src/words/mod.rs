@@ -1,0 +1,96 @@
+//! What things are called. Every region takes its words from here, so that the page has one voice.
+
+mod event;
+mod kafka;
+mod refusal;
+mod said;
+mod zk;
+
+pub use event::{icon, sentence};
+pub use refusal::refusal;
+pub use said::Said;
+
+use kafkascope_core::sim::RowId;
+use kafkascope_core::world::proc::{Kind, Proc};
+use kafkascope_core::world::{Event, Row, Who};
+
+use crate::i18n::{Lang, k};
+
+/// A process by name, as within a sentence.
+pub fn proc(lang: Lang, proc: &Proc) -> String {
+    match &proc.kind {
+        Kind::ZooKeeper => "ZooKeeper".to_owned(),
+        Kind::Broker(id) => lang.fill(k::WHO_BROKER, &[("id", id)]),
+        Kind::Impostor(id, host) => lang.fill(k::WHO_IMPOSTOR, &[("id", id), ("host", host)]),
+        Kind::Client(name) => name.to_string(),
+        Kind::Admin => "kafka-topics".to_owned(),
+    }
+}
+
+/// A process by its number.
+pub fn proc_at(lang: Lang, procs: &[Proc], index: u16) -> String {
+    procs.get(usize::from(index)).map_or_else(|| "?".to_owned(), |found| proc(lang, found))
+}
+
+pub fn who(lang: Lang, who: &Who) -> String {
+    match who {
+        Who::ZooKeeper => "ZooKeeper".to_owned(),
+        Who::Broker(id) => lang.fill(k::WHO_BROKER, &[("id", id)]),
+        Who::Client(name) => name.to_string(),
+    }
+}
+
+/// The first letter large, as at the start of a sentence.
+pub fn upper(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+/// A few of many names: `a, b, c` or `a, b and 7 more`.
+pub fn list(lang: Lang, names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let joint = lang.t(k::WHO_JOINT);
+    if names.len() <= SHOWN {
+        return names.join(&joint);
+    }
+    let first = names[..SHOWN - 1].join(&joint);
+    lang.fill(k::WHO_MORE, &[("first", &first), ("n", &(names.len() + 1 - SHOWN))])
+}
+
+/// What `sentence` needs beside the row.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub procs: &'a [Proc],
+    /// Whether a person gave the command of this row; the scenario gave the others.
+    pub yours: bool,
+    /// Within a sentence: names begin small.
+    pub inner: bool,
+}
+
+/// Rows of the story that a person made: counted by the commands before them.
+pub fn is_yours(branch: &kafkascope_core::lab::Branch, rows: &[Row], row: usize) -> bool {
+    let command = |row: &Row| matches!(row.event, Event::Commanded(_) | Event::Refused(_));
+    if !rows.get(row).is_some_and(command) {
+        return false;
+    }
+    let before = rows[..row].iter().filter(|row| command(row)).count();
+    branch.is_typed(before)
+}
+
+/// The row's chain of causes, itself first.
+pub fn chain(rows: &[Row], row: u32) -> Vec<u32> {
+    let mut chain = vec![row];
+    let mut at = row;
+    while let Some(cause) = rows.get(at as usize).map(|row| row.cause) {
+        // A cause lies before its effect, so this ends.
+        if cause == RowId::NONE || cause.0 >= at {
+            break;
+        }
+        at = cause.0;
+        chain.push(at);
+    }
+    chain
+}
