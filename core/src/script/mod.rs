@@ -1,14 +1,17 @@
 //! Scripts: one grammar for scenarios, lessons, tests, saved files and links.
 
+mod ask;
 pub mod link;
 mod parse;
 mod play;
 mod print;
 pub mod query;
+pub mod texts;
 pub mod transcript;
 
-pub use parse::{parse, parse_command};
-pub use play::{Outcome, Pause, Player, answer, check, run_of, settle};
+pub use ask::{Ask, foresee, options};
+pub use parse::{parse, parse_command, parse_query};
+pub use play::{Outcome, Pause, Player, check, run_of, settle};
 pub use print::print;
 pub use query::{Answer, Query};
 
@@ -49,12 +52,8 @@ pub enum Statement {
     Expect(Expectation),
     /// A text by key.
     Say(Arc<str>),
-    /// Predict; the answer is computed by doing the command on a copy of the run.
-    Ask {
-        key: Arc<str>,
-        query: Query,
-        after: Command,
-    },
+    /// Predict; the answer is computed on a copy of the run.
+    Ask(Ask),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

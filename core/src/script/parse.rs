@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::query::{Answer, Query};
-use super::{Expectation, Line, Problem, Script, ScriptError, Statement, VERSION};
+use super::{Ask, Expectation, Line, Problem, Script, ScriptError, Statement, VERSION};
 use crate::base::{Instant, Span, limits};
 use crate::lab::MODEL;
 use crate::world::command::{Command, Who};
@@ -342,17 +342,52 @@ impl Parser {
         Ok(())
     }
 
+    /// `ask KEY QUERY [in SPAN] [among ANSWER | ANSWER…] [after COMMAND]`
     fn ask(&mut self, words: &mut Words<'_>) -> Parsed<()> {
         let key = words.name("the key of a text", 80)?;
         let query = query(words)?;
-        words.expect("after")?;
-        let at = words.at;
-        let mut commands = commands(words)?;
-        match (commands.pop(), commands.is_empty()) {
-            (Some(after), true) => self.push(words, Statement::Ask { key, query, after }),
-            _ => Err(words.error(at, Problem::Missing("exactly one command"))),
+        let within = match words.take("in") {
+            true => Some(words.span("how long")?),
+            false => None,
+        };
+        let among = if words.take("among") { answers(words)? } else { Vec::new() };
+        let mut after = None;
+        if words.peek().is_some() {
+            words.expect("after")?;
+            let at = words.at;
+            let mut commands = commands(words)?;
+            after = commands.pop();
+            if !commands.is_empty() {
+                return Err(words.error(at, Problem::Missing("exactly one command")));
+            }
+        }
+        self.push(words, Statement::Ask(Ask { key, query, within, among, after }))
+    }
+}
+
+/// Up to `after` or the end, with `|` between them.
+fn answers(words: &mut Words<'_>) -> Parsed<Vec<Answer>> {
+    let mut answers = vec![String::new()];
+    while let Some(word) = words.peek().filter(|word| *word != "after") {
+        words.take(word);
+        match answers.last_mut() {
+            Some(last) if word != "|" => {
+                last.push_str(if last.is_empty() { "" } else { " " });
+                last.push_str(word);
+            }
+            _ => answers.push(String::new()),
         }
     }
+    let missing = words.error(words.at, Problem::Missing("an answer"));
+    answers.iter().map(|text| Answer::parse(text).ok_or(missing.clone())).collect()
+}
+
+/// One question, as it stands in a lesson's text.
+pub fn parse_query(text: &str) -> Parsed<Query> {
+    let mut words = Words::new(1, text);
+    let query = query(&mut words)?;
+    words.end()?;
+    Ok(query)
 }
 
 fn query(words: &mut Words<'_>) -> Parsed<Query> {
@@ -379,9 +414,21 @@ fn query(words: &mut Words<'_>) -> Parsed<Query> {
         "owner" => Query::Owner(words.next("a path")?.1.into()),
         "session" => Query::Session(who(words)?),
         "process" => Query::Process(who(words)?),
+        "client" => Query::Client(who(words)?),
+        "timeout" => Query::Timeout(who(words)?),
+        "heard" => Query::Heard(who(words)?),
+        "killed" => Query::Killed(who(words)?),
+        "expired" => Query::Expired(who(words)?),
+        "told" => Query::Told(words.next("a path")?.1.into()),
+        "events" => Query::Events(who(words)?),
+        "watchers" => Query::Watchers(words.next("a path")?.1.into()),
+        // Not of itself: a line of a megabyte would be that deep.
+        "count" if words.peek() != Some("count") => Query::Count(Box::new(query(words)?)),
+        "now" => Query::Now,
         _ => {
             let expected = "leader, isr, controller, brokers, znode, data, children, owner, \
-                            session or process";
+                            session, process, client, timeout, heard, killed, expired, told, events, \
+                            watchers, count or now";
             return Err(words.unknown(at, word, expected));
         }
     })
@@ -475,7 +522,15 @@ fn who(words: &mut Words<'_>) -> Parsed<Who> {
     match word {
         "broker" => {
             let high = u64::from(limits::BROKER_ID);
-            Ok(Who::Broker(words.number("a broker id", 0, high)? as u32))
+            let (at, word) = words.next("a broker id")?;
+            let Some((id, host)) = word.split_once('@') else {
+                return Ok(Who::Broker(words.parse_number(at, word, 0, high)? as u32));
+            };
+            let id = words.parse_number(at, id, 0, high)? as u32;
+            match crate::world::check_name(host, limits::CLIENT_NAME) {
+                Ok(()) => Ok(Who::Machine(id, host.into())),
+                Err(_) => Err(words.error(at, Problem::BadName(shorten(word)))),
+            }
         }
         "client" => Ok(Who::Client(words.name("a client", limits::CLIENT_NAME)?)),
         "zookeeper" => Ok(Who::ZooKeeper),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::query::{Answer, Query};
-use super::{Expectation, Line, Script, Statement, transcript};
+use super::query::Answer;
+use super::{Ask, Expectation, Line, Script, Statement, transcript};
 use crate::base::{Instant, Span, limits};
 use crate::lab::{Lab, Progress, Run};
 use crate::world::{Command, Event, Refusal};
@@ -15,11 +15,7 @@ const BUDGET: u32 = 5_000_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pause {
     Say(Arc<str>),
-    Ask {
-        key: Arc<str>,
-        query: Query,
-        after: Command,
-    },
+    Ask(Ask),
     /// An expectation does not hold.
     Failed {
         line: u32,
@@ -63,7 +59,7 @@ impl Player {
                 }
                 Statement::Settle(span) => settle(lab, span),
                 Statement::Say(key) => return Pause::Say(key),
-                Statement::Ask { key, query, after } => return Pause::Ask { key, query, after },
+                Statement::Ask(ask) => return Pause::Ask(ask),
                 Statement::Expect(expectation) => {
                     if let Some((expected, got)) = self.broken(lab, &expectation) {
                         return Pause::Failed { line: line.number, expected, got };
@@ -87,7 +83,7 @@ impl Player {
     fn broken(&self, lab: &Lab, expectation: &Expectation) -> Option<(Arc<str>, Arc<str>)> {
         match expectation {
             Expectation::Is(query, answer) => {
-                let got = query.answer(lab.world());
+                let got = query.ask(lab);
                 let line = |answer: &Answer| Arc::from(format!("{query} = {answer}"));
                 (got != *answer).then(|| (line(answer), line(&got)))
             }
@@ -137,24 +133,6 @@ pub fn settle(lab: &mut Lab, span: Span) {
     }
 }
 
-/// What a prediction's command would lead to, tried on a copy of the run.
-pub fn answer(lab: &Lab, query: &Query, after: &Command) -> Answer {
-    let mut run = lab.run().clone();
-    let done = lab.world().commands_done as usize;
-    run.commands.truncate(done);
-    let mut copy = Lab::new(run);
-    copy.seek(lab.now());
-    if copy.submit(after.clone()).is_err() {
-        return query.answer(lab.world());
-    }
-    // Longer than any session lives on without its client.
-    let until = copy.now() + Span::from_millis(2 * u64::from(lab.run().config.tick_ms));
-    let timeout = lab.run().config.session_timeout_ms.unsigned_abs();
-    let _ = copy.advance(until + Span::from_millis(u64::from(timeout)), BUDGET);
-    settle(&mut copy, Span::from_secs(1));
-    query.answer(copy.world())
-}
-
 /// What a script came to.
 pub struct Outcome {
     pub lab: Lab,
@@ -174,8 +152,8 @@ pub fn check(script: &Script, detail: bool) -> Outcome {
             Pause::Failed { line, expected, got } => {
                 failures.push((line, format!("expected {expected}, got {got}")));
             }
-            Pause::Ask { after, .. } => player.submit(&mut lab, after),
-            Pause::Say(_) => {}
+            Pause::Ask(Ask { after: Some(after), .. }) => player.submit(&mut lab, after),
+            Pause::Say(_) | Pause::Ask(_) => {}
         }
     }
     let transcript = transcript::lines(&lab, detail);

@@ -44,7 +44,7 @@ fn statement(statement: &Statement) -> String {
         Statement::Wait(span) => format!("wait {span}"),
         Statement::Settle(span) => format!("settle {span}"),
         Statement::Say(key) => format!("say {key}"),
-        Statement::Ask { key, query, after } => format!("ask {key} {query} after {after}"),
+        Statement::Ask(ask) => ask.to_string(),
         Statement::Expect(Expectation::Is(query, answer)) => format!("expect {query} = {answer}"),
         Statement::Expect(Expectation::Refused) => "expect refused".to_owned(),
         Statement::Expect(Expectation::Breach(name)) => {

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::Instant;
 use crate::kafka::paths;
 use crate::kafka::payload::{self, ControllerInfo, PartitionState};
+use crate::lab::Lab;
 use crate::world::proc::State;
-use crate::world::{Who, World};
+use crate::world::{Event, Row, Who, World, ZkEvent};
 use crate::zk::op::Path;
 use crate::zk::tree::NodeKind;
 
@@ -27,6 +29,26 @@ pub enum Query {
     /// Whether the process has a session that ZooKeeper counts as alive.
     Session(Who),
     Process(Who),
+    /// What the process's ZooKeeper client believes about its session.
+    Client(Who),
+    /// The session's timeout in milliseconds, as negotiated.
+    Timeout(Who),
+    /// When ZooKeeper heard of the process last, in seconds.
+    Heard(Who),
+    /// When the process was killed last, in seconds.
+    Killed(Who),
+    /// When a session of the process expired last, in seconds.
+    Expired(Who),
+    /// Who was told when a watch at this path fired last.
+    Told(Path),
+    /// How many watch events have reached the process.
+    Events(Who),
+    /// Who watches this path.
+    Watchers(Path),
+    /// How many there are in the answer to another question.
+    Count(Box<Query>),
+    /// The run's clock in seconds.
+    Now,
 }
 
 /// What a question can be answered with.
@@ -49,9 +71,13 @@ impl Answer {
         })
     }
 
-    fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> Answer {
+    pub(super) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> Answer {
         let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
         if items.is_empty() { Answer::None } else { Answer::Text(items.join(",").into()) }
+    }
+
+    pub(super) fn moment(at: Instant) -> Answer {
+        Answer::Text(format!("{}.{:03}", at.millis() / 1_000, at.millis() % 1_000).into())
     }
 
     fn number(value: Option<u32>) -> Answer {
@@ -83,12 +109,65 @@ impl fmt::Display for Query {
             Query::Owner(path) => write!(f, "owner {path}"),
             Query::Session(who) => write!(f, "session {who}"),
             Query::Process(who) => write!(f, "process {who}"),
+            Query::Client(who) => write!(f, "client {who}"),
+            Query::Timeout(who) => write!(f, "timeout {who}"),
+            Query::Heard(who) => write!(f, "heard {who}"),
+            Query::Killed(who) => write!(f, "killed {who}"),
+            Query::Expired(who) => write!(f, "expired {who}"),
+            Query::Told(path) => write!(f, "told {path}"),
+            Query::Events(who) => write!(f, "events {who}"),
+            Query::Watchers(path) => write!(f, "watchers {path}"),
+            Query::Count(query) => write!(f, "count {query}"),
+            Query::Now => f.write_str("now"),
         }
     }
 }
 
 impl Query {
-    pub fn answer(&self, world: &World) -> Answer {
+    /// The answer at the moment that the laboratory shows.
+    pub fn ask(&self, lab: &Lab) -> Answer {
+        let world = lab.world();
+        let rows = || lab.rows().iter().rev();
+        let by = |who: &Who| world.find(who);
+        match self {
+            Query::Heard(who) => last(rows().find(|row| {
+                Some(row.proc) == by(who) && matches!(&row.event, Event::Zk(event) if hears(event))
+            })),
+            Query::Killed(who) => {
+                last(rows().find(|row| Some(row.proc) == by(who) && row.event == Event::Killed))
+            }
+            Query::Expired(who) => last(rows().find(|row| {
+                let expiry = matches!(row.event, Event::Zk(ZkEvent::SessionExpired { .. }));
+                Some(row.proc) == by(who) && expiry
+            })),
+            Query::Told(wanted) => {
+                let found = rows().find_map(|row| match &row.event {
+                    Event::Zk(ZkEvent::WatchesFired { path, whom, .. }) if path == wanted => {
+                        Some(whom.clone())
+                    }
+                    _ => None,
+                });
+                names(world, found.iter().flat_map(|whom| whom.iter().copied()))
+            }
+            Query::Events(who) => {
+                let told = |row: &&Row| {
+                    Some(row.proc) == by(who) && matches!(row.event, Event::Told { .. })
+                };
+                Answer::Text(rows().filter(told).count().to_string().into())
+            }
+            Query::Count(query) => {
+                let count = match query.ask(lab) {
+                    Answer::Text(text) => text.split(',').count(),
+                    _ => 0,
+                };
+                Answer::Text(count.to_string().into())
+            }
+            _ => self.answer(world),
+        }
+    }
+
+    /// What the state alone can tell.
+    fn answer(&self, world: &World) -> Answer {
         let tree = world.server.tree();
         let state = |topic: &str, partition: u32| {
             let node = tree.get(&paths::state(topic, partition))?;
@@ -136,8 +215,49 @@ impl Query {
                 Some(State::Booting) => Answer::Text("booting".into()),
                 Some(State::Up) => Answer::Text("up".into()),
             },
+            Query::Client(who) => {
+                let client = world.find(who).and_then(|index| world.proc(index).client());
+                client.map_or(Answer::None, |client| Answer::Text(client.state().name().into()))
+            }
+            Query::Timeout(who) => {
+                let index = world.find(who);
+                let mut all = world.server.sessions();
+                let session = all.find(|s| world.owners.get(&s.id).copied() == index);
+                session.map_or(Answer::None, |s| Answer::Text(s.timeout_ms.to_string().into()))
+            }
+            Query::Watchers(path) => {
+                let sessions = world.server.watchers(path).into_iter().map(|w| w.session);
+                names(world, sessions.filter_map(|session| world.owners.get(&session).copied()))
+            }
+            Query::Now => Answer::moment(world.now),
+            // Of the story, which `ask` reads.
+            Query::Heard(_)
+            | Query::Killed(_)
+            | Query::Expired(_)
+            | Query::Told(_)
+            | Query::Events(_)
+            | Query::Count(_) => Answer::None,
         }
     }
+}
+
+/// Whether the event shows that the client is there.
+fn hears(event: &ZkEvent) -> bool {
+    !matches!(
+        event,
+        ZkEvent::SessionExpired { .. } | ZkEvent::WatchesFired { .. } | ZkEvent::Swept { .. }
+    )
+}
+
+fn last(row: Option<&Row>) -> Answer {
+    row.map_or(Answer::None, |row| Answer::moment(row.at))
+}
+
+fn names(world: &World, procs: impl Iterator<Item = u16>) -> Answer {
+    let mut names: Vec<String> =
+        procs.filter_map(|index| world.proc(index).who()).map(|who| who.to_string()).collect();
+    names.sort();
+    Answer::list(names)
 }
 
 fn owner(world: &World, path: &Path) -> Answer {
