@@ -1,5 +1,5 @@
-//! **kafkascope-core**: a deterministic model of the coordination inside Apache Kafka and ZooKeeper.
-//! Knows no browser, clock, thread, file or network.
+//! **kafkascope-core**: a deterministic model of the coordination inside Apache Kafka and
+//! ZooKeeper. Knows no browser, clock, thread, file or network.
 
 pub mod base;
 pub mod invariant;

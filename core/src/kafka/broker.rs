@@ -339,7 +339,9 @@ impl Broker {
         if let Pending::Close = what {
             return ctx.out.push(Effect::Exit);
         }
-        if error == Some(Error::SessionExpired) {
+        // A client that is closing answers at once: to ask again would never end.
+        let leaving = matches!(self.phase, Phase::Stopping | Phase::Refused);
+        if leaving || error == Some(Error::SessionExpired) {
             return;
         }
         match what {

@@ -176,9 +176,8 @@ impl Controller {
             Pending::ListBrokers | Pending::ReadBroker { .. } => {
                 io.list(paths::BROKER_IDS, watcher::BROKERS, Pending::ListBrokers);
             }
-            Pending::ListTopics | Pending::ReadTopic { .. } => {
-                io.list(paths::TOPICS, watcher::TOPICS, Pending::ListTopics);
-            }
+            Pending::ListTopics => io.list(paths::TOPICS, watcher::TOPICS, Pending::ListTopics),
+            Pending::ReadTopic { topic } => Controller::read_topic(io, topic),
             Pending::ListDeletions => {
                 io.list(paths::DELETE_TOPICS, watcher::DELETIONS, Pending::ListDeletions);
             }
@@ -338,9 +337,13 @@ impl Controller {
         }
         for name in created {
             self.topics.insert(name.clone(), Topic::default());
-            let op = Op::GetData { path: paths::topic(&name), watch: false };
-            io.ask(op, None, Pending::ReadTopic { topic: name });
+            Controller::read_topic(io, name);
         }
+    }
+
+    fn read_topic(io: &mut ControllerIo<'_>, topic: Arc<str>) {
+        let op = Op::GetData { path: paths::topic(&topic), watch: false };
+        io.ask(op, None, Pending::ReadTopic { topic });
     }
 
     fn topic_read(

@@ -9,6 +9,8 @@ use crate::base::Span;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Who {
     Broker(u32),
+    /// Another machine that claimed a broker's id, by id and host.
+    Machine(u32, Arc<str>),
     /// A plain ZooKeeper client.
     Client(Arc<str>),
     ZooKeeper,
@@ -18,6 +20,7 @@ impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Who::Broker(id) => write!(f, "broker {id}"),
+            Who::Machine(id, host) => write!(f, "broker {id}@{host}"),
             Who::Client(name) => write!(f, "client {name}"),
             Who::ZooKeeper => f.write_str("zookeeper"),
         }

@@ -147,9 +147,10 @@ impl World {
             check_name(host, limits::CLIENT_NAME)?;
         }
         if let Some(index) = self.find_broker(id, host) {
-            return match self.proc(index).is_running() {
-                true => Err(Refusal::AlreadyRunning(Who::Broker(id))),
-                false => Ok(()),
+            let proc = self.proc(index);
+            return match proc.who().filter(|_| proc.is_running()) {
+                Some(who) => Err(Refusal::AlreadyRunning(who)),
+                None => Ok(()),
             };
         }
         let is_broker = |p: &&Proc| matches!(p.kind, Kind::Broker(_) | Kind::Impostor(..));
@@ -342,6 +343,7 @@ impl World {
         }
         match who {
             Who::Broker(id) => self.start_broker(emit, *id, None, None),
+            Who::Machine(id, host) => self.start_broker(emit, *id, Some(host.clone()), None),
             Who::Client(name) => {
                 self.open_client(emit, name.clone(), None);
             }

@@ -25,6 +25,7 @@ use crate::kafka::broker::{Ctx, Effect};
 use crate::sim::{Class, Links, Queue, RowId};
 use crate::zk::op::{ConnId, Path, SessionId, Zxid};
 use crate::zk::server::{Server, ServerOut};
+use crate::zk::tree::NodeKind;
 
 /// How often the server looks for containers. [spec zookeeper.md Z6]
 const SWEEP_EVERY: Span = Span::from_secs(60);
@@ -386,20 +387,37 @@ impl World {
         else {
             return;
         };
-        let Some(to) = self.find(&Who::Broker(to_id)) else { return };
+        let Some(to) = self.registered(to_id) else { return };
         let to_life = self.procs[usize::from(to)].life;
         let what = What::Peer { from, to, to_life, from_id, msg };
         self.transmit(emit, from, to, what);
     }
 
     pub fn find(&self, who: &Who) -> Option<u16> {
-        let at = self.procs.iter().position(|proc| proc.who().as_ref() == Some(who))?;
-        u16::try_from(at).ok()
+        self.position(|proc| proc.who().as_ref() == Some(who))
     }
 
-    /// The process that a broker id usually means.
+    fn position(&self, fits: impl Fn(&Proc) -> bool) -> Option<u16> {
+        self.procs.iter().position(fits).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// Who is reached under a broker's id: the machine that is registered, as its znode says.
+    pub fn registered(&self, id: u32) -> Option<u16> {
+        let node = self.server.tree().get(&crate::kafka::paths::broker(id));
+        let owner = node.and_then(|node| match node.kind {
+            NodeKind::Ephemeral(session) => self.owners.get(&session).copied(),
+            _ => None,
+        });
+        let is_broker = |index: &u16| match self.proc(*index).kind {
+            Kind::Broker(theirs) | Kind::Impostor(theirs, _) => theirs == id,
+            _ => false,
+        };
+        owner.filter(is_broker).or_else(|| self.find(&Who::Broker(id)))
+    }
+
+    /// The process behind a broker id.
     pub fn broker(&self, id: u32) -> Option<&Proc> {
-        self.procs.iter().find(|proc| proc.kind == Kind::Broker(id))
+        self.registered(id).map(|index| self.proc(index))
     }
 
     pub fn proc(&self, index: u16) -> &Proc {

@@ -80,7 +80,8 @@ impl Proc {
             Kind::ZooKeeper => Some(Who::ZooKeeper),
             Kind::Broker(id) => Some(Who::Broker(*id)),
             Kind::Client(name) => Some(Who::Client(name.clone())),
-            Kind::Impostor(..) | Kind::Admin => None,
+            Kind::Impostor(id, host) => Some(Who::Machine(*id, host.clone())),
+            Kind::Admin => None,
         }
     }
 
