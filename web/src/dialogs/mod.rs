@@ -1,4 +1,13 @@
-//! Dialogs: add broker, create topic, pause, open client, deletions with their reasons.
+//! Dialogs: add broker, create and delete topics, pause, open client, and the znode's own.
+
+mod broker;
+mod client;
+mod form;
+mod number;
+mod pause;
+mod topic;
+mod topic_delete;
+mod znode;
 
 use yew::prelude::*;
 
@@ -11,6 +20,16 @@ pub struct DialogsProps {
 
 #[component]
 pub fn Dialogs(props: &DialogsProps) -> Html {
-    let _ = &props.dialog;
-    html! { <div class="dialog" data-testid="dialog" /> }
+    let text = |path: &std::sync::Arc<str>| AttrValue::from(path.to_string());
+    match &props.dialog {
+        Dialog::AddBroker => html! { <broker::AddBroker /> },
+        Dialog::CreateTopic => html! { <topic::CreateTopic /> },
+        Dialog::DeleteTopic(topic) => html! { <topic_delete::DeleteTopic topic={text(topic)} /> },
+        Dialog::OpenClient => html! { <client::OpenClient /> },
+        Dialog::Pause(who) => html! { <pause::Pause who={who.clone()} /> },
+        Dialog::DeleteZnode(path) => html! { <znode::DeleteZnode path={text(path)} /> },
+        Dialog::SetData(path) => html! { <znode::SetData path={text(path)} /> },
+        Dialog::CreateZnode(path) => html! { <znode::CreateZnode path={text(path)} /> },
+        Dialog::Share | Dialog::Help => Html::default(),
+    }
 }

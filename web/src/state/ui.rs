@@ -7,6 +7,7 @@ use kafkascope_core::world::Who;
 use crate::console::ConsoleUi;
 use crate::i18n::Lang;
 use crate::lessons::LessonUi;
+use crate::share::ShareUi;
 use crate::znodes::ZnodesUi;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,9 @@ pub enum Dialog {
     OpenClient,
     Pause(Who),
     DeleteZnode(Arc<str>),
+    SetData(Arc<str>),
+    /// The path to begin with.
+    CreateZnode(Arc<str>),
     Share,
     /// Keys, legend and what is left out.
     Help,
@@ -118,4 +122,5 @@ pub struct UiState {
     pub znodes: ZnodesUi,
     pub console: ConsoleUi,
     pub lesson: LessonUi,
+    pub share: ShareUi,
 }
