@@ -142,8 +142,10 @@ impl State {
 
     /// All ops or none; a later op sees what an earlier one did. [spec zookeeper.md M1, M2]
     fn decide_multi(&self, asker: Asker, ops: &[Op], zxid: Zxid, time_ms: i64) -> TxnKind {
-        // A read has no place in a multi: the server can not read the request. (seen on all four)
-        let readable = |op: &Op| op.is_write() && !matches!(op, Op::Multi(_) | Op::CloseSession);
+        // Only the ops of M1 have a place in a multi: with any other the server can not read the
+        // request. (seen on all four)
+        let other = |op: &Op| matches!(op, Op::Multi(_) | Op::SetAcl { .. } | Op::CloseSession);
+        let readable = |op: &Op| op.is_write() && !other(op);
         if !ops.iter().all(readable) {
             return refused(&Op::Multi(Vec::new()), Error::MarshallingError, None);
         }
