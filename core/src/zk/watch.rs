@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::op::{AddWatchMode, ConnId, EventType, Path, Release, WatcherType};
+use super::op::{AddWatchMode, ConnId, Error, EventType, Path, Release, WatcherType};
 use super::path;
 use crate::base::Digest;
 
@@ -176,7 +176,29 @@ impl Watches {
         }
     }
 
-    pub fn contains(&self, at: &str, conn: ConnId, kind: WatcherType, release: Release) -> bool {
+    /// `checkWatches`. 3.8.4 only looks whether anybody watches there, and walks up the path for
+    /// it: the empty one is watched by nobody, one without a slash can't be walked. (class file)
+    pub fn check(
+        &self,
+        at: &str,
+        conn: ConnId,
+        kind: WatcherType,
+        release: Release,
+    ) -> Result<(), Error> {
+        let found = if release == Release::V3_8_4 {
+            if !at.is_empty() && !at.contains('/') {
+                return Err(Error::MarshallingError);
+            }
+            let (in_data, in_child) = selection(kind, release);
+            let hit = |table: &Table, modes| modes != Modes::NONE && table.by_path.contains_key(at);
+            !at.is_empty() && (hit(&self.data, in_data) || hit(&self.child, in_child))
+        } else {
+            self.has(at, conn, kind, release)
+        };
+        if found { Ok(()) } else { Err(Error::NoWatcher) }
+    }
+
+    fn has(&self, at: &str, conn: ConnId, kind: WatcherType, release: Release) -> bool {
         let (in_data, in_child) = selection(kind, release);
         let hit = |table: &Table, modes: Modes| table.modes(at, conn).has(modes);
         hit(&self.data, in_data) || hit(&self.child, in_child)
@@ -184,7 +206,7 @@ impl Watches {
 
     /// Takes watches of a kind away; false if there was none.
     pub fn remove(&mut self, at: &str, conn: ConnId, kind: WatcherType, release: Release) -> bool {
-        if !self.contains(at, conn, kind, release) {
+        if !self.has(at, conn, kind, release) {
             return false;
         }
         let (in_data, in_child) = selection(kind, release);

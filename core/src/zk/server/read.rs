@@ -3,8 +3,8 @@
 use super::{Server, ServerOut};
 use crate::zk::acl;
 use crate::zk::op::{
-    ConnId, Error, EventType, Op, Path, Release, Reply, SessionId, SetWatches, ToClient, Zxid,
-    perms,
+    ConnId, Error, EventType, Op, Path, Release, Reply, SessionId, SetWatches, ToClient,
+    WatcherType, Zxid, perms,
 };
 use crate::zk::tree::Znode;
 
@@ -38,11 +38,13 @@ impl Server {
                 self.watches.add(path, conn, *mode, release);
                 Ok(Reply::Done)
             }
+            Op::CheckWatches { kind, .. } | Op::RemoveWatches { kind, .. }
+                if !is_known_kind(*kind, release) =>
+            {
+                Err(Error::MarshallingError)
+            }
             Op::CheckWatches { path, kind } => {
-                match self.watches.contains(path, conn, *kind, release) {
-                    true => Ok(Reply::Done),
-                    false => Err(Error::NoWatcher),
-                }
+                self.watches.check(path, conn, *kind, release).map(|()| Reply::Done)
             }
             Op::RemoveWatches { path, kind } => {
                 match self.watches.remove(path, conn, *kind, release) {
@@ -52,7 +54,10 @@ impl Server {
             }
             Op::GetEphemerals { prefix } => Ok(self.get_ephemerals(session, prefix)),
             Op::GetAllChildrenNumber { path } => {
-                Ok(Reply::ChildrenNumber(self.readable(conn, path)?.descendants()))
+                let below = self.readable(conn, path)?.descendants();
+                // Paths that start with the asked one and a slash are counted: under its empty name
+                // the root counts itself.
+                Ok(Reply::ChildrenNumber(below + i32::from(path.is_empty())))
             }
             Op::WhoAmI => {
                 let who = self.conns.get(&conn).map(|known| known.who.shown(release));
@@ -176,6 +181,12 @@ impl Server {
             Some(node) => (zxid(node) > since).then_some(changed),
         }
     }
+}
+
+/// The last two kinds came with 3.9; older servers can't read their numbers. [spec zookeeper.md W7]
+fn is_known_kind(kind: WatcherType, release: Release) -> bool {
+    release >= Release::V3_9_5
+        || !matches!(kind, WatcherType::Persistent | WatcherType::PersistentRecursive)
 }
 
 /// Such an event belongs to no transaction: its header has no zxid in any release.
