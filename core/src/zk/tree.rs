@@ -36,6 +36,8 @@ pub struct Znode {
     /// zookeeper.md Z4, Z5]
     pub creates: i32,
     children: BTreeMap<Arc<str>, Arc<Znode>>,
+    /// Tells apart the children that came with one transaction; 0 for the first of them.
+    place: i32,
     /// Size of the hash set in which Java keeps the names of the children; it never shrinks.
     buckets: u32,
 }
@@ -58,6 +60,7 @@ impl Znode {
             aversion: 0,
             creates: 0,
             children: BTreeMap::new(),
+            place: 0,
             buckets: CHILD_BUCKETS,
         }
     }
@@ -67,13 +70,13 @@ impl Znode {
     }
 
     /// The names in the order in which a server lists them: that of its hash set. Names of one
-    /// bucket stand in the order in which they came, which their zxids tell.
+    /// bucket stand in the order in which they came, also those that came with one multi.
     pub fn listed(&self) -> Vec<Arc<str>> {
-        let mut entries: Vec<(Zxid, &Arc<str>)> =
-            self.children.iter().map(|(name, node)| (node.czxid, name)).collect();
+        let mut entries: Vec<(Zxid, i32, &Arc<str>)> =
+            self.children.iter().map(|(name, node)| (node.czxid, node.place, name)).collect();
         entries.sort_unstable();
-        java::walk(&mut entries, self.buckets, |(_, name)| name);
-        entries.into_iter().map(|(_, name)| name.clone()).collect()
+        java::walk(&mut entries, self.buckets, |(_, _, name)| name);
+        entries.into_iter().map(|(_, _, name)| name.clone()).collect()
     }
 
     pub fn child(&self, name: &str) -> Option<&Znode> {
@@ -132,6 +135,9 @@ impl Znode {
             digest.i64(i64::from(number));
         }
         digest.u64(u64::from(self.buckets));
+        if self.place != 0 {
+            digest.i64(i64::from(self.place));
+        }
         for (name, node) in &self.children {
             digest.text(name);
             node.digest(digest);
@@ -209,7 +215,9 @@ impl Tree {
         let (Some(parent), false) = (path::parent(at), self.contains(at)) else { return };
         let NewNode { data, acl, kind } = new;
         let Some(parent) = self.get_mut(parent) else { return };
-        let node = Arc::new(Znode::new(data, acl, kind, zxid, time_ms));
+        let new = Znode::new(data, acl, kind, zxid, time_ms);
+        let place = if parent.pzxid == zxid { parent.creates } else { 0 };
+        let node = Arc::new(Znode { place, ..new });
         parent.children.insert(path::name(at).into(), node);
         parent.buckets = java::grown(parent.buckets, parent.children.len());
         parent.creates = parent.creates.wrapping_add(1);
