@@ -1,2 +1,3 @@
+pub mod oracle;
 pub mod recordings;
 pub mod vectors;
