@@ -104,7 +104,8 @@ pub fn AddBroker() -> Html {
             pressed={touch(&[id.clone(), host.clone(), rack.clone()])}>
             <div class="pair-fields">
                 <Field id="broker-id" label={lang.t(k::FORM_BROKER_ID)} text={id.clone()}
-                    numeric=true first=true problem={verdict.id.clone()} hint={lang.t(k::FORM_BROKER_ID_HINT)} />
+                    numeric=true first=true problem={verdict.id.clone()}
+                    hint={lang.t(k::FORM_BROKER_ID_HINT)} />
                 <Field id="rack" label={lang.t(k::FORM_RACK)} text={rack.clone()}
                     problem={verdict.rack.clone()} hint={lang.t(k::FORM_OPTIONAL)} />
             </div>

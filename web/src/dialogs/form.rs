@@ -73,11 +73,13 @@ pub fn Field(props: &FieldProps) -> Html {
         <div class="field">
             <label for={id.clone()}>{props.label.clone()}</label>
             if props.area {
-                <textarea id={id.clone()} ref={node} data-testid={id} {oninput} {value} rows="6"
+                <textarea id={id.clone()} ref={node} data-testid={id.clone()} {oninput} {value}
+                    rows="6"
                     spellcheck="false" aria-invalid={invalid} aria-describedby={note.clone()}
                     autofocus={props.first} />
             } else {
-                <input id={id.clone()} ref={node} data-testid={id} type="text" {oninput} {value}
+                <input id={id.clone()} ref={node} data-testid={id.clone()} type="text" {oninput}
+                    {value}
                     inputmode={props.numeric.then_some("numeric")} autocomplete="off"
                     spellcheck="false" aria-invalid={invalid} aria-describedby={note.clone()}
                     placeholder={props.placeholder.clone()} autofocus={props.first} />
