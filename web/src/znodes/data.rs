@@ -119,8 +119,28 @@ fn hex(bytes: &[u8]) -> Vec<String> {
     bytes[..bytes.len().min(SHOWN)].chunks(16).enumerate().map(line).collect()
 }
 
+/// Fields that every node of Kafka has and that tell nothing at a glance.
+const DULL: [&str; 4] = ["version", "timestamp", "jmx_port", "controller_epoch"];
+
+/// A small object without its dull fields: `{"host":"broker-1","port":9092,…}`.
+fn essence(bytes: &[u8]) -> Option<String> {
+    let object = bytes.first() == Some(&b'{') && bytes.len() <= PREVIEW * 4;
+    let map: serde_json::Map<String, Value> =
+        object.then(|| serde_json::from_slice(bytes).ok()).flatten()?;
+    let telling: Vec<String> = map
+        .iter()
+        .filter(|(key, _)| !DULL.contains(&key.as_str()))
+        .map(|(key, value)| format!("{}:{value}", Value::String(key.clone())))
+        .collect();
+    let left_out = telling.len() < map.len();
+    (!telling.is_empty() && left_out).then(|| format!("{{{},…}}", telling.join(",")))
+}
+
 /// One line for the tree.
 pub fn preview(data: &Data) -> String {
+    if let Some(essence) = data.as_ref().and_then(|bytes| essence(bytes)) {
+        return essence;
+    }
     let Some(bytes) = data.as_ref().filter(|bytes| !bytes.is_empty()) else {
         return String::new();
     };
@@ -180,6 +200,13 @@ mod tests {
         assert!(lines[0].ends_with("..A"));
         assert_eq!(preview(&data("a\nb".as_bytes())), "a b");
         assert_eq!(preview(&data(&[0, 1])), "0x 00 01");
+    }
+
+    #[test]
+    fn a_preview_begins_with_what_tells_something() {
+        let broker = br#"{"jmx_port":-1,"host":"broker-1","version":1,"port":9092}"#;
+        assert_eq!(preview(&data(broker)), r#"{"host":"broker-1","port":9092,…}"#);
+        assert_eq!(preview(&data(br#"{"version":1}"#)), r#"{"version":1}"#);
     }
 
     #[test]

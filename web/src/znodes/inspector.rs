@@ -317,6 +317,7 @@ fn stat_part(lang: Lang, node: &NodeView, facts: &Facts) -> Html {
             <div class="pair">
                 <dt>{field.name}</dt>
                 <dd data-testid={format!("znode-stat-{}", field.name)}
+                    title={field.seconds.as_ref().map(|seconds| format!("{seconds} s"))}
                     class={classes!(field.changed.then_some("ch"))}>{field.value.clone()}</dd>
                 if let Some(seconds) = &field.seconds {
                     <span class="ex">{format!("{seconds} s")}</span>
