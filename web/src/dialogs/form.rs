@@ -152,14 +152,20 @@ pub fn Form(props: &FormProps) -> Html {
                     <button type="submit" class={classes!("btn", kind)} data-testid="dialog-submit"
                         aria-disabled={props.blocked.is_some().then_some("true")}>
                         <Icon name={props.icon} small=true />
-                        <span>
-                            {props.blocked.clone().unwrap_or_else(|| props.label.to_string())}
-                        </span>
+                        <span>{button_text(props)}</span>
                     </button>
                 </div>
             </form>
         </Modal>
     }
+}
+
+/// Longer reasons stand beside their field only.
+const REASON: usize = 40;
+
+fn button_text(props: &FormProps) -> String {
+    let reason = props.blocked.as_ref().filter(|reason| reason.chars().count() <= REASON);
+    reason.cloned().unwrap_or_else(|| props.label.to_string())
 }
 
 fn focus_first(root: &NodeRef) {

@@ -25,12 +25,13 @@ pub fn whole(text: &str) -> Result<u64, Fault> {
         }
         _ => text.strip_prefix('+').unwrap_or(text),
     };
-    if let Some((at, letter)) = text
-        .chars()
-        .enumerate()
-        .find(|(at, c)| !c.is_ascii_digit() && !(*at == 0 && *c == '+' && !digits.is_empty()))
-    {
-        return Err(Fault::Letter(letter, at + 1));
+    let sign = text.len() - digits.len();
+    let wrong = digits.chars().enumerate().find(|(_, c)| !c.is_ascii_digit());
+    if let Some((at, letter)) = wrong {
+        return Err(Fault::Letter(letter, sign + at + 1));
+    }
+    if digits.is_empty() {
+        return Err(Fault::Letter('+', 1));
     }
     digits.parse().map_err(|_| Fault::Huge)
 }

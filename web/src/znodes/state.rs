@@ -11,7 +11,7 @@ pub struct ZnodesUi {
     pub folds: BTreeMap<Arc<str>, bool>,
     /// The row that the arrow keys stand on.
     pub focus: Option<Arc<str>>,
-    /// The tree, the inspector and the console take the centre; the stage stands small beside.
+    /// The side panel is wide, and most of it is the tree's.
     pub large: bool,
 }
 

@@ -144,7 +144,9 @@ pub fn Tree(props: &TreeProps) -> Html {
     let focus = props.ui.focus.clone();
     let active = focus.clone().filter(|path| rows.iter().any(|row| row.path == *path));
     html! {
-        <section class="panel znodes" data-testid="znodes" aria-label={lang.t(k::ZNODES_TITLE)}>
+        <section data-testid="znodes"
+            class={classes!("panel", "znodes", props.ui.large.then_some("large"))}
+            aria-label={lang.t(k::ZNODES_TITLE)}>
             {head(&ctx, lang, &made.borrow(), props.ui.large)}
             <div class="pbody" ref={body} onscroll={update.reform(|_: Event| ())}>
                 <div class="tree" role="tree" tabindex="0" {onkeydown}
