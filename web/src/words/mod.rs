@@ -36,6 +36,7 @@ pub fn who(lang: Lang, who: &Who) -> String {
     match who {
         Who::ZooKeeper => "ZooKeeper".to_owned(),
         Who::Broker(id) => lang.fill(k::WHO_BROKER, &[("id", id)]),
+        Who::Machine(id, host) => format!("Broker {id}@{host}"),
         Who::Client(name) => name.to_string(),
     }
 }

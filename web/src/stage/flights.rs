@@ -1,0 +1,215 @@
+//! What is on its way, where simulated time puts it. Each can be clicked in flight.
+
+use kafkascope_core::base::Instant;
+use kafkascope_core::lab::Lab;
+use kafkascope_core::view::{self, Flight, FlightKind};
+use yew::prelude::*;
+
+use super::links::{along, peer_path, way};
+use super::{PartProps, Parts};
+use crate::app::use_ctx;
+use crate::engine::{Engine, use_clock, use_engine};
+use crate::i18n::{Key, Lang, k, use_lang};
+use crate::state::{Selected, UiAction};
+use crate::words;
+
+/// More than this would be a swarm: the dense stage draws density instead.
+const MOST: usize = 60;
+
+#[component]
+pub fn Flights(props: &PartProps) -> Html {
+    let lang = use_lang();
+    let ctx = use_ctx();
+    let engine = use_engine();
+    let now = use_clock();
+    let flights = engine.read(view::flights);
+    let pick = Callback::from(move |id| ctx.act(UiAction::Toggle(Selected::Flight(id))));
+    let parts = &props.parts;
+    html! {
+        <g class="flights">
+            {for flights.iter().take(MOST).filter_map(|flight| {
+                let (x, y) = at(parts, flight, now)?;
+                Some(mark(lang, parts, flight, x, y, &pick))
+            })}
+        </g>
+    }
+}
+
+fn part(flight: &Flight, now: Instant) -> f64 {
+    let whole = flight.arrives_at.since(flight.sent_at).micros().max(1) as f64;
+    now.since(flight.sent_at).micros() as f64 / whole
+}
+
+/// Where it is now; `None` if it flies between things that aren't drawn.
+fn at(parts: &Parts, flight: &Flight, now: Instant) -> Option<(f64, f64)> {
+    use kafkascope_core::world::proc::ZOOKEEPER;
+    let part = part(flight, now);
+    if flight.to == ZOOKEEPER {
+        return Some(along(&way(parts, flight.from)?, part));
+    }
+    if flight.from == ZOOKEEPER {
+        return Some(along(&way(parts, flight.to)?, 1.0 - part));
+    }
+    let brokers = &parts.scene.view.brokers;
+    let index = |proc| brokers.iter().position(|broker| broker.proc == proc);
+    let path = peer_path(&parts.geo, index(flight.from)?, index(flight.to)?)?;
+    Some(along(&path, part))
+}
+
+/// What it is called, and how it looks.
+fn kind(kind: &FlightKind) -> (&'static str, Key) {
+    match kind {
+        FlightKind::Connect => ("connect", k::FLIGHT_CONNECT),
+        FlightKind::Close => ("close", k::FLIGHT_CLOSE),
+        FlightKind::Ping => ("ping", k::FLIGHT_PING),
+        FlightKind::Pong => ("pong", k::FLIGHT_PONG),
+        FlightKind::Ask { .. } => ("ask", k::FLIGHT_ASK),
+        FlightKind::Write { .. } => ("write", k::FLIGHT_WRITE),
+        FlightKind::Reply { ok: true } => ("reply", k::FLIGHT_REPLY),
+        FlightKind::Reply { ok: false } => ("refusal", k::FLIGHT_REFUSAL),
+        FlightKind::Watch { .. } => ("watch", k::FLIGHT_WATCH),
+        FlightKind::LeaderAndIsr { .. } => ("leader", k::FLIGHT_LEADER_AND_ISR),
+        FlightKind::StopReplica { .. } => ("leader", k::FLIGHT_STOP_REPLICA),
+        FlightKind::Fetch { .. } => ("fetch", k::FLIGHT_FETCH),
+        FlightKind::FetchAnswer { .. } => ("fetch", k::FLIGHT_FETCH_ANSWER),
+    }
+}
+
+/// A word beside the mark, for what is worth reading in flight.
+fn tag(flight: &Flight) -> Option<String> {
+    match &flight.kind {
+        FlightKind::Write { path } => Some(path.to_string()),
+        FlightKind::Watch { kind, .. } => Some(kind.name().to_owned()),
+        FlightKind::LeaderAndIsr { .. } => Some("LeaderAndIsr".to_owned()),
+        _ => None,
+    }
+}
+
+fn mark(lang: Lang, parts: &Parts, flight: &Flight, x: f64, y: f64, pick: &Callback<u64>) -> Html {
+    let (shape, key) = kind(&flight.kind);
+    let selected = parts.selected == Some(Selected::Flight(flight.id));
+    let choose = {
+        let (pick, id) = (pick.clone(), flight.id);
+        Callback::from(move |()| pick.emit(id))
+    };
+    let onkeydown = super::menus::enter(&choose);
+    let onclick = choose.reform(|event: MouseEvent| event.stop_propagation());
+    let right = x > parts.geo.w - 190.0;
+    let wordy = !parts.geo.narrow;
+    html! {
+        <g key={flight.id} class={classes!("fly", shape, selected.then_some("sel"))} tabindex="0"
+            role="button" aria-label={lang.t(key)} aria-expanded={selected.to_string()}
+            data-testid={format!("flight-{}", flight.id)} data-kind={shape}
+            transform={format!("translate({x:.1} {y:.1})")} {onclick} {onkeydown}>
+            <circle r="13" class="hit" />
+            {shape_of(shape)}
+            if let Some(tag) = tag(flight).filter(|_| wordy) {
+                <text x={if right { "-10" } else { "10" }} y="4" class="flyt"
+                    text-anchor={right.then_some("end")}>{tag}</text>
+            }
+        </g>
+    }
+}
+
+fn shape_of(shape: &str) -> Html {
+    match shape {
+        "write" => html! { <path d="M0 -6.5 6.5 0 0 6.5 -6.5 0z" class="f-zreq" /> },
+        "watch" => html! {
+            <><circle r="11" class="f-halo" /><path d="M0 -6.5 6.5 0 0 6.5 -6.5 0z" class="f-watch" /></>
+        },
+        "leader" => html! { <circle r="5" class="f-rec" /> },
+        "fetch" => html! { <circle r="2.4" class="f-fetch" /> },
+        "ping" | "pong" => html! { <circle r="2.6" class="f-ping" /> },
+        "connect" => html! { <circle r="4.5" class="f-connect" /> },
+        "close" | "refusal" => html! { <path d="m-3.5 -3.5 7 7M3.5 -3.5l-7 7" class="f-close" /> },
+        "reply" => html! { <circle r="3" class="f-reply" /> },
+        _ => html! { <circle r="3.4" class="f-ask" /> },
+    }
+}
+
+/// The fields of the selected flight, beside it.
+#[component]
+pub fn Card(props: &PartProps) -> Html {
+    let Some(Selected::Flight(id)) = &props.parts.selected else { return Html::default() };
+    html! { <Fields parts={props.parts.clone()} id={*id} /> }
+}
+
+#[derive(PartialEq, Properties)]
+struct FieldsProps {
+    parts: Parts,
+    id: u64,
+}
+
+#[component]
+fn Fields(props: &FieldsProps) -> Html {
+    let lang = use_lang();
+    let engine = use_engine();
+    let ctx = use_ctx();
+    let now = use_clock();
+    let flights = engine.read(view::flights);
+    let Some(flight) = flights.iter().find(|flight| flight.id == props.id) else {
+        return Html::default();
+    };
+    let geo = &props.parts.geo;
+    let (x, y) = at(&props.parts, flight, now).unwrap_or((geo.w / 2.0, geo.zk.bottom()));
+    let left = (x - 140.0).clamp(8.0, (geo.w - 288.0).max(8.0));
+    let close = Callback::from(move |_: MouseEvent| ctx.act(UiAction::Escape));
+    html! {
+        <div class="pop" data-testid="flight-card" style={format!("left:{left:.0}px;top:{:.0}px", y + 22.0)}>
+            <h3>{lang.t(kind(&flight.kind).1)}<span class="grow" />
+                <button type="button" class="btn quiet icon" onclick={close}
+                    aria-label={lang.t(k::DIALOG_CLOSE)} data-testid="flight-card-close">
+                    <crate::widgets::Icon name="close" small=true />
+                </button>
+            </h3>
+            {fields(lang, &engine, flight)}
+        </div>
+    }
+}
+
+fn fields(lang: Lang, engine: &Engine, flight: &Flight) -> Html {
+    let name = |lab: &Lab, proc| words::proc_at(lang, &lab.world().procs, proc);
+    let (from, to) = engine.read(|lab| (name(lab, flight.from), name(lab, flight.to)));
+    let detail = match &flight.kind {
+        FlightKind::Ask { path } | FlightKind::Write { path } => {
+            Some((k::FLIGHT_PATH, path.to_string()))
+        }
+        FlightKind::Watch { kind, path } => {
+            Some((k::FLIGHT_PATH, format!("{path} · {}", kind.name())))
+        }
+        FlightKind::LeaderAndIsr { partitions }
+        | FlightKind::StopReplica { partitions }
+        | FlightKind::Fetch { partitions }
+        | FlightKind::FetchAnswer { partitions } => {
+            Some((k::FLIGHT_PARTITIONS, partitions.to_string()))
+        }
+        _ => None,
+    };
+    let cause = engine.read(|lab| {
+        let rows = lab.rows();
+        let index = flight.cause.0 as usize;
+        let row = rows.get(index)?;
+        let yours = words::is_yours(lab.branch(), rows, index);
+        let scene = words::Scene { procs: &lab.world().procs, yours, inner: true };
+        Some((row.at, words::sentence(lang, row, scene)))
+    });
+    html! {
+        <dl>
+            <dt>{lang.t(k::FLIGHT_WAY)}</dt><dd>{format!("{from} → {to}")}</dd>
+            if let Some((key, value)) = detail {
+                <dt>{lang.t(key)}</dt><dd>{value}</dd>
+            }
+            <dt>{lang.t(k::FLIGHT_SENT)}</dt><dd>{micros(flight.sent_at)}</dd>
+            <dt>{lang.t(k::FLIGHT_ARRIVES)}</dt><dd>{micros(flight.arrives_at)}</dd>
+            if let Some((at, said)) = cause {
+                <dt>{lang.t(k::FLIGHT_CAUSE)}</dt>
+                <dd class="prose">{format!("{at} ")}{said.html(lang)}</dd>
+            }
+        </dl>
+    }
+}
+
+fn micros(at: Instant) -> String {
+    let us = at.micros();
+    format!("{}.{:06} s", us / 1_000_000, us % 1_000_000)
+}

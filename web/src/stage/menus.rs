@@ -1,0 +1,224 @@
+//! What can be done to processes, and the "+" of the stage. HTML over the drawing, so that
+//! menus are menus.
+
+use std::sync::Arc;
+
+use kafkascope_core::view::Life;
+use kafkascope_core::world::{Command, Who};
+use yew::prelude::*;
+
+use super::Parts;
+use super::layout::{Level, Rect};
+use crate::app::{Ctx, use_ctx};
+use crate::engine::Engine;
+use crate::i18n::{Key, Lang, k, use_lang};
+use crate::state::{Dialog, Menu, UiAction};
+use crate::widgets::{Icon, Item, MenuButton};
+use crate::words;
+
+/// Enter and space choose, as on a button.
+pub fn enter(choose: &Callback<()>) -> Callback<KeyboardEvent> {
+    let choose = choose.clone();
+    Callback::from(move |event: KeyboardEvent| {
+        if matches!(event.key().as_str(), "Enter" | " ") {
+            event.prevent_default();
+            event.stop_propagation();
+            choose.emit(());
+        }
+    })
+}
+
+#[derive(PartialEq, Properties)]
+pub struct MenusProps {
+    pub parts: Parts,
+    pub menu: Option<Menu>,
+}
+
+#[component]
+pub fn Menus(props: &MenusProps) -> Html {
+    let lang = use_lang();
+    let ctx = use_ctx();
+    let parts = &props.parts;
+    let (geo, view) = (&parts.geo, &parts.scene.view);
+    let dense = geo.level == Level::Dense;
+    let brokers =
+        view.brokers.iter().zip(&geo.cols).filter(|_| !dense).filter_map(|(broker, rect)| {
+            if rect.w < 84.0 {
+                return None;
+            }
+            let who = match broker.impostor {
+                true => Who::Machine(broker.id, broker.host.clone()),
+                false => Who::Broker(broker.id),
+            };
+            let twin = if broker.impostor { "-b" } else { "" };
+            let right = if geo.narrow { 30.0 } else { 42.0 };
+            let at = (rect.right() - right - 26.0, rect.y + if geo.narrow { 8.0 } else { 11.0 });
+            let target = Target {
+                proc: broker.proc,
+                who,
+                testid: format!("broker-{}{twin}-menu", broker.id),
+                down: broker.life == Life::Down,
+                cut: broker.cut,
+                at,
+            };
+            Some(process(lang, &ctx, target, &props.menu, geo.w))
+        });
+    let clients = view.clients.iter().zip(&geo.clients).map(|(client, rect)| {
+        let target = Target {
+            proc: client.proc,
+            who: Who::Client(client.name.clone()),
+            testid: format!("client-{}-menu", client.name),
+            down: client.life == Life::Down,
+            cut: client.cut,
+            at: (rect.right() - 62.0, rect.y + 7.0),
+        };
+        process(lang, &ctx, target, &props.menu, geo.w)
+    });
+    html! {
+        <>
+            {for brokers}
+            {for clients}
+            {ghost(lang, &ctx, "add-broker", geo.add_broker, k::ADD_BROKER, Dialog::AddBroker, geo.narrow)}
+            {ghost(lang, &ctx, "add-topic", geo.add_topic, k::ADD_TOPIC, Dialog::CreateTopic, true)}
+            {ghost(lang, &ctx, "add-client", geo.add_client, k::ADD_CLIENT, Dialog::OpenClient, true)}
+        </>
+    }
+}
+
+fn ghost(
+    lang: Lang,
+    ctx: &Ctx,
+    testid: &'static str,
+    rect: Rect,
+    key: Key,
+    dialog: Dialog,
+    words: bool,
+) -> Html {
+    let ctx = ctx.clone();
+    let onclick =
+        Callback::from(move |_: MouseEvent| ctx.act(UiAction::OpenDialog(dialog.clone())));
+    let style =
+        format!("left:{}px;top:{}px;width:{}px;height:{}px", rect.x, rect.y, rect.w, rect.h);
+    let label = lang.t(key);
+    html! {
+        <button type="button" class="ghost" {style} {onclick} data-testid={testid}
+            aria-label={label.clone()} title={(!words).then_some(label.clone())}>
+            <Icon name="plus" small=true />
+            if words { <span>{label}</span> }
+        </button>
+    }
+}
+
+struct Target {
+    proc: u16,
+    who: Who,
+    testid: String,
+    down: bool,
+    cut: bool,
+    at: (f64, f64),
+}
+
+fn process(lang: Lang, ctx: &Ctx, target: Target, menu: &Option<Menu>, w: f64) -> Html {
+    let id = Menu::Proc(target.proc);
+    let open = menu.as_ref() == Some(&id);
+    let act = |action: UiAction| {
+        let ctx = ctx.clone();
+        Callback::from(move |()| ctx.act(action.clone()))
+    };
+    let items = match open {
+        true => items(lang, ctx, &target),
+        false => Vec::new(),
+    };
+    let (x, y) = target.at;
+    let label = lang.fill(k::STAGE_MENU, &[("who", &words::who(lang, &target.who))]);
+    html! {
+        <div class="stage-menu" key={target.proc} style={format!("left:{x}px;top:{y}px")}>
+            <MenuButton testid={target.testid} class="btn quiet icon more" {open} {items}
+                label={AttrValue::from(label)} right={x > w - 240.0}
+                toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
+                <Icon name="more" small=true />
+            </MenuButton>
+        </div>
+    }
+}
+
+fn items(lang: Lang, ctx: &Ctx, target: &Target) -> Vec<Item> {
+    let engine = &ctx.engine;
+    let who = &target.who;
+    let mut items = Vec::new();
+    let start = match who {
+        Who::Broker(id) => Command::StartBroker { id: *id, host: None, rack: None },
+        Who::Machine(id, host) => {
+            Command::StartBroker { id: *id, host: Some(host.clone()), rack: None }
+        }
+        Who::Client(name) => Command::OpenClient { name: name.clone(), timeout_ms: None },
+        Who::ZooKeeper => Command::StartZooKeeper,
+    };
+    if target.down {
+        items.push(command(lang, engine, "start", "power", k::ACT_START, start));
+    } else {
+        items.push(Item {
+            danger: true,
+            note: Some(lang.t(k::ACT_KILL_NOTE)),
+            ..command(lang, engine, "kill", "kill", k::ACT_KILL, Command::Kill(who.clone()))
+        });
+        items.push(Item {
+            note: Some(lang.t(k::ACT_STOP_NOTE)),
+            ..command(lang, engine, "stop", "stop", k::ACT_STOP, Command::Stop(who.clone()))
+        });
+    }
+    items.push(pause(lang, ctx, who));
+    items.push(command(
+        lang,
+        engine,
+        "restart",
+        "restart",
+        k::ACT_RESTART,
+        Command::Restart(who.clone()),
+    ));
+    items.push(match target.cut {
+        true => command(lang, engine, "heal", "link", k::ACT_HEAL, Command::Heal(who.clone())),
+        false => command(lang, engine, "cut", "cut", k::ACT_CUT, Command::Cut(who.clone())),
+    });
+    items
+}
+
+fn pause(lang: Lang, ctx: &Ctx, who: &Who) -> Item {
+    let span = kafkascope_core::base::Span::from_secs(1);
+    let refused = ctx.engine.check(&Command::Pause { who: who.clone(), span }).err();
+    let choose = {
+        let (ctx, who) = (ctx.clone(), who.clone());
+        Callback::from(move |()| ctx.act(UiAction::OpenDialog(Dialog::Pause(who.clone()))))
+    };
+    Item {
+        icon: Some("hold"),
+        note: Some(lang.t(k::ACT_PAUSE_NOTE)),
+        disabled: refused.map(|why| words::refusal(lang, &why).into()),
+        ..Item::new("pause", lang.t(k::ACT_PAUSE), choose)
+    }
+}
+
+/// An entry that gives a command; greyed with the reason if it can't be done now.
+fn command(
+    lang: Lang,
+    engine: &Engine,
+    id: &'static str,
+    icon: &'static str,
+    key: Key,
+    command: Command,
+) -> Item {
+    let refused = engine.check(&command).err();
+    let command = Arc::new(command);
+    let choose = {
+        let engine = engine.clone();
+        Callback::from(move |()| {
+            // What is refused in the meantime shows greyed the next time.
+            let _ = engine.submit((*command).clone());
+        })
+    };
+    Item {
+        icon: Some(icon),
+        disabled: refused.map(|why| words::refusal(lang, &why).into()),
+        ..Item::new(id, lang.t(key), choose)
+    }
+}
