@@ -57,18 +57,16 @@ fn first_state() -> UiState {
 }
 
 /// The run in the address, or the opening. A broken link opens the dialog that says where.
-fn first_engine() -> (Engine, bool) {
-    let (lab, origin, broken) = match share::initial() {
+fn first_engine() -> (Engine, Option<Result<script::Script, script::ScriptError>>) {
+    let first = share::initial();
+    let (lab, origin) = match &first {
         Some(Ok(script)) => {
-            let lab = kafkascope_core::lab::Lab::new(script::run_of(&script));
-            (lab, scenario::Origin::Shared, false)
+            let lab = kafkascope_core::lab::Lab::new(script::run_of(script));
+            (lab, scenario::Origin::Shared)
         }
-        broken => {
-            let lab = scenario::ALL[0].lab();
-            (lab, scenario::Origin::Scenario(0), broken.is_some())
-        }
+        _ => (scenario::ALL[0].lab(), scenario::Origin::Scenario(0)),
     };
-    (Engine::new(lab, origin), broken)
+    (Engine::new(lab, origin), first)
 }
 
 #[component]
@@ -77,18 +75,19 @@ pub fn App() -> Html {
     let first = use_memo((), |()| first_engine());
     let ctx = Ctx { engine: first.0.clone(), dispatch: ui.dispatcher() };
     {
-        let (ctx, broken) = (ctx.clone(), first.1);
+        let (ctx, first) = (ctx.clone(), first.1.clone());
         use_effect_with((), move |()| {
             let still = media::reduced_motion();
             ctx.engine.set_still(still);
             ctx.engine.set_playing(!still);
-            if broken {
-                ctx.act(UiAction::OpenDialog(Dialog::Share));
+            if let Some(first) = &first {
+                share::remark(&ctx, first);
             }
         });
     }
     use_effect_with((ui.lang, ui.theme), |(lang, theme)| apply(*lang, *theme));
     use_keys(&ctx, &ui);
+    share::use_opening(&ctx);
     html! {
         <ContextProvider<Ctx> context={ctx}>
             <ContextProvider<Lang> context={ui.lang}>
@@ -138,7 +137,7 @@ fn page(ui: &UiState) -> Html {
 fn dialog(ui: &UiState) -> Html {
     match &ui.dialog {
         None => Html::default(),
-        Some(Dialog::Share) => html! { <Share /> },
+        Some(Dialog::Share) => html! { <Share ui={ui.share.clone()} /> },
         Some(Dialog::Help) => html! { <Help /> },
         Some(dialog) => html! { <Dialogs dialog={dialog.clone()} /> },
     }

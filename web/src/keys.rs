@@ -57,6 +57,11 @@ fn is_taken(event: &KeyboardEvent) -> bool {
     }
 }
 
+fn is_button(event: &KeyboardEvent) -> bool {
+    let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
+    target.is_some_and(|target| matches!(target.tag_name().as_str(), "BUTTON" | "A"))
+}
+
 /// True if the key was for the page.
 fn on_key(ctx: &Ctx, ui: &UiState, event: &KeyboardEvent) -> bool {
     let key = event.key();
@@ -70,6 +75,11 @@ fn on_key(ctx: &Ctx, ui: &UiState, event: &KeyboardEvent) -> bool {
     }
     if ui.dialog.is_some() {
         return false;
+    }
+    // Enter presses the button that has the focus.
+    let pressed = key == "Enter" && is_button(event);
+    if !pressed && lessons::on_key(&ui.lesson, ctx, &key) {
+        return true;
     }
     let engine = &ctx.engine;
     match (key.as_str(), event.shift_key()) {

@@ -8,7 +8,7 @@ use crate::kafka::paths;
 use crate::kafka::payload::{self, ControllerInfo, PartitionState};
 use crate::lab::Lab;
 use crate::world::proc::State;
-use crate::world::{Event, Row, Who, World, ZkEvent};
+use crate::world::{Command, Event, Row, Who, World, ZkEvent};
 use crate::zk::op::Path;
 use crate::zk::tree::NodeKind;
 
@@ -133,9 +133,13 @@ impl Query {
             Query::Heard(who) => last(rows().find(|row| {
                 Some(row.proc) == by(who) && matches!(&row.event, Event::Zk(event) if hears(event))
             })),
-            Query::Killed(who) => {
-                last(rows().find(|row| Some(row.proc) == by(who) && row.event == Event::Killed))
-            }
+            Query::Killed(who) => last(rows().find(|row| match &row.event {
+                Event::Commanded(command) => match &**command {
+                    Command::Kill(killed) | Command::Restart(killed) => killed == who,
+                    _ => false,
+                },
+                _ => false,
+            })),
             Query::Expired(who) => last(rows().find(|row| {
                 let expiry = matches!(row.event, Event::Zk(ZkEvent::SessionExpired { .. }));
                 Some(row.proc) == by(who) && expiry

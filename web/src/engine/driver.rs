@@ -1,6 +1,6 @@
 //! What plays the run: a state machine over frames, without a browser.
 
-use kafkascope_core::base::Instant;
+use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::lab::{BranchId, Lab};
 use kafkascope_core::world::{Command, Refusal};
 
@@ -9,12 +9,17 @@ use super::scenario::Origin;
 
 /// Events of one frame: well within 16 ms.
 const BUDGET: u32 = 6_000;
+/// Events of one skip.
+const SKIP_BUDGET: u32 = 5_000_000;
 /// A frame that was late, or a tab that was hidden, doesn't make the run leap.
 const LONGEST_FRAME_MS: f64 = 64.0;
 /// A step takes so long to be seen.
 const GLIDE_MS: f64 = 320.0;
 /// Further steps are jumped to: nothing would be seen of the way.
 const GLIDE_SPAN_US: u64 = 40_000;
+
+/// What never comes to rest isn't waited for longer.
+const QUIET_WITHIN_SECS: u64 = 600;
 
 /// How the run is being played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +29,32 @@ pub struct Flow {
     pub origin: Origin,
     /// Rises with every run that is opened.
     pub run: u32,
+    /// Rises when the run gets to where it was to be played.
+    pub arrived: u32,
+}
+
+/// Where playing stops by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    At(Instant),
+    /// When nothing has changed for so long.
+    Quiet {
+        begun: Instant,
+        span: Span,
+    },
+}
+
+impl Goal {
+    /// As far as is known now; what happens on the way may put it off.
+    fn bound(self, lab: &Lab) -> Instant {
+        match self {
+            Goal::At(at) => at,
+            Goal::Quiet { begun, span } => {
+                let longest = begun + Span::from_secs(QUIET_WITHIN_SECS);
+                (lab.world().last_change.max(begun) + span).min(longest)
+            }
+        }
+    }
 }
 
 /// On the way to a step that is known already.
@@ -42,6 +73,7 @@ pub struct Driver {
     glide: Option<Glide>,
     /// Seeks of one frame: only the last one is done.
     seek: Option<Instant>,
+    goal: Option<Goal>,
     /// Steps are shown at once, without the way to them.
     pub still: bool,
 }
@@ -50,10 +82,11 @@ impl Driver {
     pub fn new(lab: Lab, origin: Origin) -> Driver {
         Driver {
             lab,
-            flow: Flow { playing: false, speed: Speed::Auto, origin, run: 0 },
+            flow: Flow { playing: false, speed: Speed::Auto, origin, run: 0, arrived: 0 },
             pace: Pace::default(),
             glide: None,
             seek: None,
+            goal: None,
             still: false,
         }
     }
@@ -64,7 +97,44 @@ impl Driver {
         self.flow.run += 1;
         self.glide = None;
         self.seek = None;
+        self.goal = None;
         self.pace.reset();
+    }
+
+    pub fn goal(&self) -> Option<Goal> {
+        self.goal
+    }
+
+    /// Plays to the goal; where nothing may move, it is there at once.
+    pub fn play_to(&mut self, goal: Goal) {
+        self.finish();
+        self.goal = Some(goal);
+        self.flow.playing = true;
+        if self.still {
+            self.skip();
+        }
+    }
+
+    /// To the goal without the way to it.
+    pub fn skip(&mut self) {
+        self.finish();
+        while let Some(goal) = self.goal {
+            let _ = self.lab.advance(goal.bound(&self.lab), SKIP_BUDGET);
+            if !self.arrive() && self.lab.run().is_too_long() {
+                self.goal = None;
+            }
+        }
+    }
+
+    fn arrive(&mut self) -> bool {
+        let there = self.goal.is_some_and(|goal| self.lab.now() >= goal.bound(&self.lab));
+        if there {
+            self.goal = None;
+            self.flow.playing = false;
+            self.flow.arrived += 1;
+            self.pace.reset();
+        }
+        there
     }
 
     /// Whether frames are needed.
@@ -79,7 +149,9 @@ impl Driver {
         } else if let Some(glide) = self.glide {
             self.glide_on(glide, dt);
         } else if self.flow.playing {
-            self.pace.play(&mut self.lab, self.flow.speed, dt, BUDGET);
+            let bound = self.goal.map_or(Instant::NEVER, |goal| goal.bound(&self.lab));
+            self.pace.play(&mut self.lab, self.flow.speed, dt, BUDGET, bound);
+            self.arrive();
         }
     }
 
@@ -87,7 +159,7 @@ impl Driver {
         let span = glide.carry + dt * glide.per_ms;
         let whole = span.max(0.0) as u64;
         glide.carry = span - whole as f64;
-        let until = self.lab.now() + kafkascope_core::base::Span(whole);
+        let until = self.lab.now() + Span(whole);
         if until >= glide.to {
             self.finish();
             return;
@@ -191,6 +263,27 @@ mod tests {
         let seconds = seconds_to(&mut startup(), Instant(2_500_000));
         println!("opening: {seconds:.1} s");
         assert!((18.0..40.0).contains(&seconds), "{seconds}");
+    }
+
+    #[test]
+    fn playing_stops_exactly_where_it_was_to_go() {
+        let mut driver = startup();
+        driver.play_to(Goal::At(Instant(1_234_567)));
+        while driver.goal().is_some() {
+            driver.frame(16.0);
+        }
+        assert_eq!((driver.lab.now(), driver.flow.arrived), (Instant(1_234_567), 1));
+        let (mut seen, mut skipped) = (startup(), startup());
+        let goal = Goal::Quiet { begun: Instant::ZERO, span: Span::from_millis(500) };
+        seen.play_to(goal);
+        while seen.goal().is_some() {
+            seen.frame(16.0);
+        }
+        skipped.play_to(goal);
+        skipped.skip();
+        assert_eq!(seen.lab.now(), skipped.lab.now());
+        assert_eq!(seen.lab.digest(), skipped.lab.digest());
+        assert!(!seen.flow.playing && !skipped.flow.playing);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use kafkascope_core::lab::{BranchId, Lab};
 use kafkascope_core::world::{Command, Refusal};
 use yew::prelude::*;
 
-use super::driver::{Driver, Flow};
+use super::driver::{Driver, Flow, Goal};
 use super::pace::Speed;
 use super::scenario::{self, Origin};
 
@@ -224,6 +224,19 @@ impl Engine {
             self.load(scenario.lab(), Origin::Scenario(index));
             self.set_playing(true);
         }
+    }
+
+    /// Plays until the goal is reached, and stops there.
+    pub fn play_to(&self, goal: Goal) {
+        self.change(|driver| driver.play_to(goal));
+    }
+
+    pub fn goal(&self) -> Option<Goal> {
+        self.0.driver.borrow().goal()
+    }
+
+    pub fn skip(&self) {
+        self.change(Driver::skip);
     }
 
     /// Works on the laboratory itself (lessons that play a script).

@@ -4,7 +4,7 @@
 //! something that is a milestone, and in real time through the quiet stretches. It is counted
 //! from the state alone, so it needs no marks in the scenario.
 
-use kafkascope_core::base::Span;
+use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::kafka;
 use kafkascope_core::lab::Lab;
 use kafkascope_core::view::{FlightKind, flights};
@@ -53,27 +53,30 @@ impl Pace {
     }
 
     /// Plays `dt` real milliseconds. True if there is more to do than the budget allows.
-    pub fn play(&mut self, lab: &mut Lab, speed: Speed, dt: f64, budget: u32) {
+    pub fn play(&mut self, lab: &mut Lab, speed: Speed, dt: f64, budget: u32, bound: Instant) {
         match speed {
             Speed::Fixed(up, down) => {
                 let span = dt * 1_000.0 * f64::from(up) / f64::from(down);
-                let until = lab.now() + micros(span);
+                let until = (lab.now() + micros(span)).min(bound);
                 let _ = lab.advance(until, budget);
             }
-            Speed::Auto => self.auto(lab, dt, budget),
+            Speed::Auto => self.auto(lab, dt, budget, bound),
         }
     }
 
-    fn auto(&mut self, lab: &mut Lab, dt: f64, budget: u32) {
+    fn auto(&mut self, lab: &mut Lab, dt: f64, budget: u32, bound: Instant) {
         let mut left = dt;
         let first_event = lab.world().event_no;
-        while left > 0.01 && lab.world().event_no - first_event < u64::from(budget) {
+        while left > 0.01
+            && lab.now() < bound
+            && lab.world().event_no - first_event < u64::from(budget)
+        {
             let rate = if self.linger_ms > 0.0 { LINGER } else { rate(lab) };
             let most = match self.linger_ms > 0.0 {
                 true => left.min(self.linger_ms),
                 false => left,
             };
-            let until = lab.now() + micros(most * 1_000.0 * rate);
+            let until = (lab.now() + micros(most * 1_000.0 * rate)).min(bound);
             // No further than the next event: it may change the pace.
             let stop = lab.next_at().filter(|next| *next <= until);
             let spent = match stop {

@@ -13,7 +13,8 @@ pub enum Origin {
     Scenario(usize),
     /// A link or a file.
     Shared,
-    Lesson,
+    /// By its number.
+    Lesson(usize),
 }
 
 pub struct Scenario {

@@ -1,4 +1,6 @@
 //! The browser: storage, media queries, clipboard, files, address. Only here and in components.
 
+pub mod address;
+pub mod files;
 pub mod media;
 pub mod storage;

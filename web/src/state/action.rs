@@ -4,6 +4,7 @@ use super::ui::{Dialog, DockTab, Menu, NarrowTab, Selected, StoryFilter, Theme};
 use crate::console::ConsoleAction;
 use crate::i18n::Lang;
 use crate::lessons::LessonAction;
+use crate::share::ShareAction;
 use crate::znodes::ZnodesAction;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,4 +28,5 @@ pub enum UiAction {
     Znodes(ZnodesAction),
     Console(ConsoleAction),
     Lesson(LessonAction),
+    Share(ShareAction),
 }

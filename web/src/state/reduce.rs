@@ -51,6 +51,7 @@ impl UiState {
             UiAction::Znodes(action) => self.znodes.apply(action),
             UiAction::Console(action) => self.console.apply(action),
             UiAction::Lesson(action) => self.lesson.apply(action),
+            UiAction::Share(action) => self.share.apply(action),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::app::{use_action, use_ctx};
 use crate::engine::scenario::{self, Origin};
 use crate::engine::{use_engine, use_flow, use_world};
 use crate::i18n::{Key, Lang, k, use_lang};
+use crate::lessons;
 use crate::platform::{media, storage};
 use crate::state::{Dialog, DockTab, Menu, Theme, UiAction};
 use crate::widgets::{Icon, Item, MenuButton};
@@ -84,17 +85,24 @@ struct ScenariosProps {
     open: bool,
 }
 
-fn origin_name(origin: Origin) -> Key {
+fn origin_name(lang: Lang, origin: Origin) -> String {
+    let name = |key: Key| lang.t(key).to_string();
     match origin {
-        Origin::Scenario(index) => scenario::ALL.get(index).map_or(k::TOP_SHARED, |s| s.name),
-        Origin::Shared => k::TOP_SHARED,
-        Origin::Lesson => k::TOP_LESSON,
+        Origin::Scenario(index) => {
+            name(scenario::ALL.get(index).map_or(k::TOP_SHARED, |scenario| scenario.name))
+        }
+        Origin::Shared => name(k::TOP_SHARED),
+        Origin::Lesson(index) => {
+            let title = lessons::title(index, lang).unwrap_or_default();
+            lang.fill(k::TOP_LESSON, &[("title", &title)])
+        }
     }
 }
 
 #[component]
 fn Scenarios(props: &ScenariosProps) -> Html {
     let lang = use_lang();
+    let ctx = use_ctx();
     let engine = use_engine();
     let flow = use_flow();
     let action = use_action();
@@ -107,12 +115,23 @@ fn Scenarios(props: &ScenariosProps) -> Html {
             ..Item::new(scenario.id, lang.t(scenario.name), choose)
         }
     });
+    let lessons = lessons::entries(lang).enumerate().map(|(index, (id, title, about))| {
+        let ctx = ctx.clone();
+        let choose = Callback::from(move |()| lessons::open(&ctx, index));
+        Item {
+            icon: Some("book"),
+            note: Some(about.into()),
+            checked: Some(flow.origin == Origin::Lesson(index)),
+            ..Item::new(format!("lesson-{id}"), title, choose)
+        }
+    });
+    let items = items.chain(lessons);
     html! {
         <MenuButton testid="scenario" class="btn quiet scenario" open={props.open}
             toggle={action(UiAction::ToggleMenu(Menu::Scenario))}
             close={action(UiAction::CloseMenu)} items={items.collect::<Vec<_>>()}>
             <Icon name="book" small=true />
-            <span class="word">{lang.t(origin_name(flow.origin))}</span>
+            <span class="word">{origin_name(lang, flow.origin)}</span>
             <Icon name="chevd" small=true />
         </MenuButton>
     }
