@@ -110,7 +110,8 @@ fn apply(lang: Lang, theme: Theme) {
 fn page(ui: &UiState) -> Html {
     let lesson = ui.lesson.is_open();
     html! {
-        <div class="app" data-testid="app">
+        <div class={classes!("app", format!("show-{}", tab_name(ui.narrow, lesson)))}
+            data-testid="app">
             <Topbar theme={ui.theme} menu={ui.menu.clone()} />
             <main class="main">
                 <Stage selected={ui.selected.clone()} menu={ui.menu.clone()} />
@@ -118,8 +119,7 @@ fn page(ui: &UiState) -> Html {
                 <Dock tab={ui.dock} ui={ui.clone()} />
             </main>
             <NarrowTabs tab={ui.narrow} {lesson} />
-            <aside class={classes!("side", lesson.then_some("one"),
-                    format!("show-{}", tab_name(ui.narrow)))} data-testid="side">
+            <aside class={classes!("side", lesson.then_some("one"))} data-testid="side">
                 if lesson {
                     <Lesson ui={ui.lesson.clone()} />
                 } else {
@@ -143,8 +143,10 @@ fn dialog(ui: &UiState) -> Html {
     }
 }
 
-fn tab_name(tab: NarrowTab) -> &'static str {
+/// What a narrow screen shows under the caption.
+fn tab_name(tab: NarrowTab, lesson: bool) -> &'static str {
     match tab {
+        NarrowTab::Story | NarrowTab::Znodes if lesson => "lesson",
         NarrowTab::Story => "story",
         NarrowTab::Znodes => "znodes",
         NarrowTab::Lesson => "lesson",
@@ -216,17 +218,19 @@ struct NarrowTabsProps {
 fn NarrowTabs(props: &NarrowTabsProps) -> Html {
     let lang = use_lang();
     let action = use_action();
-    let mut tabs = vec![
-        (NarrowTab::Story, "why", "story", k::STORY_TITLE),
-        (NarrowTab::Znodes, "znode", "znodes", k::ZNODES_TITLE),
-    ];
-    if props.lesson {
-        tabs = vec![(NarrowTab::Lesson, "book", "lesson", k::DOCK_LESSON)];
-    }
+    let mut tabs = match props.lesson {
+        true => vec![(NarrowTab::Lesson, "book", "lesson", k::DOCK_LESSON)],
+        false => vec![
+            (NarrowTab::Story, "why", "story", k::STORY_TITLE),
+            (NarrowTab::Znodes, "znode", "znodes", k::ZNODES_TITLE),
+        ],
+    };
+    tabs.extend(DOCK.map(|(tab, icon, id, name)| (NarrowTab::Dock(tab), icon, id, name)));
+    let shown = tab_name(props.tab, props.lesson);
     html! {
         <div class="narrow-tabs" role="tablist" data-testid="narrow-tabs">
             {for tabs.into_iter().map(|(tab, icon, id, name)| {
-                let open = props.tab == tab || props.lesson;
+                let open = tab_name(tab, false) == shown;
                 let onclick = action(UiAction::ShowNarrow(tab)).reform(|_: MouseEvent| ());
                 html! {
                     <button type="button" role="tab" class="tab" {onclick}

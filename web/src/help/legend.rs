@@ -47,12 +47,12 @@ fn replicas() -> Vec<(Key, Html)> {
         </g>
     });
     vec![
-        (k::LEGEND_LEADER, replica("lead", "★ leader")),
-        (k::LEGEND_FOLLOWER, replica("fol", "ISR")),
-        (k::LEGEND_OUT, replica("out", "—")),
-        (k::LEGEND_OFFLINE, replica("off stale", "leader")),
-        (k::LEGEND_URP, warn),
-        (k::LEGEND_CROWN, crown),
+        (k::MARK_LEADER, replica("lead", "★ leader")),
+        (k::MARK_FOLLOWER, replica("fol", "ISR")),
+        (k::MARK_OUT, replica("out", "—")),
+        (k::MARK_OFFLINE, replica("off stale", "leader")),
+        (k::MARK_URP, warn),
+        (k::MARK_CROWN, crown),
     ]
 }
 
@@ -77,12 +77,12 @@ fn znodes() -> Vec<(Key, Html)> {
         </g>
     });
     vec![
-        (k::LEGEND_EPHEMERAL, chip("eph", false)),
-        (k::LEGEND_PENDING, chip("eph pending", false)),
-        (k::LEGEND_GONE, chip("eph gone", true)),
-        (k::LEGEND_STALE, chip("eph stale", false)),
-        (k::LEGEND_CHANGED, chip("eph chg", false)),
-        (k::LEGEND_WATCH, eye),
+        (k::MARK_EPHEMERAL, chip("eph", false)),
+        (k::MARK_PENDING, chip("eph pending", false)),
+        (k::MARK_GONE, chip("eph gone", true)),
+        (k::MARK_STALE, chip("eph stale", false)),
+        (k::MARK_CHANGED, chip("eph chg", false)),
+        (k::MARK_WATCH, eye),
     ]
 }
 
@@ -102,9 +102,9 @@ fn ring(class: &'static str, part: f64) -> Html {
 
 fn sessions() -> Vec<(Key, Html)> {
     vec![
-        (k::LEGEND_RING, ring("", 0.7)),
-        (k::LEGEND_DRAINING, ring("draining", 0.4)),
-        (k::LEGEND_EXPIRED, ring("gone", 0.0)),
+        (k::MARK_RING, ring("", 0.7)),
+        (k::MARK_DRAINING, ring("draining", 0.4)),
+        (k::MARK_EXPIRED, ring("gone", 0.0)),
     ]
 }
 
@@ -113,9 +113,9 @@ fn flights() -> Vec<(Key, Html)> {
         |class: &'static str| svg(html! { <path {class} d="M32 6 39 13 32 20 25 13z" /> });
     let dot = |class: &'static str| svg(html! { <circle {class} cx="32" cy="13" r="4" /> });
     vec![
-        (k::LEGEND_WRITE, diamond("f-zreq")),
-        (k::LEGEND_EVENT, diamond("f-watch")),
-        (k::LEGEND_PING, dot("f-ping")),
-        (k::LEGEND_FETCH, dot("f-fetch")),
+        (k::MARK_WRITE, diamond("f-zreq")),
+        (k::MARK_EVENT, diamond("f-watch")),
+        (k::MARK_PING, dot("f-ping")),
+        (k::MARK_FETCH, dot("f-fetch")),
     ]
 }

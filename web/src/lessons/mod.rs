@@ -14,6 +14,7 @@ pub use state::{LessonAction, LessonUi};
 use crate::app::{Ctx, use_ctx};
 use crate::engine::use_flow;
 use crate::i18n::{Lang, k, rich, use_lang};
+use crate::platform::media;
 use crate::state::UiAction;
 use crate::widgets::Icon;
 use state::{Phase, Place, Question, Value};
@@ -65,6 +66,13 @@ fn Open(props: &OpenProps) -> Html {
             if let (Phase::Playing(next), None) = (place.phase, ctx.engine.goal()) {
                 run::run_on(&ctx, place.lesson, next);
             }
+        });
+    }
+    {
+        // Where stage and text don't fit on one screen, the page goes to what is next.
+        let playing = place.is_playing();
+        use_effect_with((playing, place.at), move |_| {
+            media::show_if_narrow(if playing { ".stage" } else { ".lesson" });
         });
     }
     let key = beat_key(place);

@@ -39,7 +39,7 @@ fn title(lang: Lang, parts: &Parts, topic: &TopicView, index: usize, y: f64) -> 
     };
     if geo.narrow {
         let text = format!("{} · {sub}", topic.name);
-        let y = if index == 0 { geo.zk.bottom() + 20.0 } else { y };
+        let y = if index == 0 { geo.zk.bottom() + 17.0 } else { y };
         return html! { <text x="12" y={y.to_string()} class="tname">{text}</text> };
     }
     let room = (geo.gutter.w / 6.8) as usize;
@@ -81,7 +81,10 @@ fn one_lane(
     let is_selected = parts.selected.as_ref() == Some(&selected);
     let middle = lane.y + geo.cell / 2.0;
     let last = parts.geo.cols.last().map_or(0.0, Rect::right);
-    let label_x = geo.gutter.x + geo.gutter.w / 2.0 - 16.0;
+    let label_x = match geo.narrow {
+        true => 3.0,
+        false => geo.gutter.x + geo.gutter.w / 2.0 - 16.0,
+    };
     let choose = {
         let (pick, selected) = (pick.clone(), selected.clone());
         Callback::from(move |()| pick.emit(selected.clone()))
@@ -144,6 +147,7 @@ fn repl(parts: &Parts, partition: &PartitionView, lane: Lane) -> Html {
         return Html::default();
     };
     let from = leader.x + leader.w / 2.0;
+    let down = partition.replicas.iter().any(|one| one.role == Role::Leader && one.offline);
     let y = leader.bottom();
     let paths = partition.replicas.iter().filter(|replica| replica.role != Role::Leader);
     let paths = paths.filter_map(|replica| {
@@ -151,7 +155,7 @@ fn repl(parts: &Parts, partition: &PartitionView, lane: Lane) -> Html {
         let to = to.x + to.w / 2.0;
         let turn = if to > from { 4.0 } else { -4.0 };
         let d = format!("M{from} {y}q0 5 {turn} 5H{}q{turn} 0 {turn} -5", to - turn);
-        let class = classes!("repl", replica.offline.then_some("broken"));
+        let class = classes!("repl", (replica.offline || down).then_some("broken"));
         Some(html! { <path {d} {class} /> })
     });
     paths.collect()

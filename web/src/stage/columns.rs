@@ -132,7 +132,7 @@ fn ring(geo: &Geo, broker: &BrokerView, index: usize, rect: Rect, roomy: bool) -
     if rect.w < 56.0 {
         return Html::default();
     }
-    let words = (roomy && rect.w >= 150.0).then_some((-16.0, 19.0));
+    let words = (roomy && rect.w >= 150.0).then_some((-16.0, 12.0));
     let r = if geo.narrow { 8.0 } else { 10.0 };
     html! {
         <Ring {x} {y} {r} proc={broker.proc} session={broker.session} {words}
@@ -156,7 +156,7 @@ fn crown(lang: Lang, parts: &Parts, broker: &BrokerView, rect: Rect) -> Html {
         true => rect.x + (rect.w - width) / 2.0,
         false => rect.x + 10.0,
     };
-    let y = rect.y - 12.0;
+    let y = rect.y - 14.0;
     let class = classes!(
         "crown",
         (!holds).then_some("stale"),

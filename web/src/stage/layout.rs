@@ -134,7 +134,7 @@ fn band(view: &StageView, pending: &[usize], w: f64, narrow: bool) -> (Rect, Vec
     let rows = if narrow { 3 } else { 2 };
     let (mut x, mut y, mut row) = (left + pad, 44.0, 0);
     let mut placed = Vec::new();
-    let room = if narrow { inner } else { inner.min(460.0) };
+    let room = if narrow { inner } else { inner.min(400.0) };
     for (index, one) in view.zookeeper.groups.iter().enumerate() {
         let extra = pending.get(index).copied().unwrap_or(0);
         let mut geo = group(one, extra, room, narrow);
@@ -182,7 +182,7 @@ pub fn layout(view: &StageView, pending: &[usize], w: f64, h: f64) -> Geo {
     let room = Room {
         left: if narrow { 38.0 } else { 104.0 },
         right: if narrow { w - 8.0 } else { w - client_w - 16.0 - 62.0 },
-        top: zk.bottom() + if narrow { 34.0 } else { 42.0 },
+        top: zk.bottom() + if narrow { 45.0 } else { 42.0 },
         bottom: if narrow { f64::MAX } else { h - 52.0 },
     };
     let head = if narrow { 40.0 } else { 46.0 };
@@ -246,13 +246,13 @@ fn table(geo: &mut Geo, view: &StageView, room: &Room, col_w: f64, gap: f64) {
     let breaks = view.topics.len().saturating_sub(1) as f64 * 22.0;
     let free = room.bottom - room.top - geo.head - breaks - 10.0;
     let pitch = match (geo.level, geo.narrow) {
-        (Level::Lanes, true) => 50.0,
+        (Level::Lanes, true) => 47.0,
         (Level::Small, true) => 26.0,
-        (Level::Lanes, false) => (free / lanes as f64).clamp(40.0, 62.0),
+        (Level::Lanes, false) => (free / lanes as f64).clamp(40.0, 76.0),
         _ => (free / lanes as f64).clamp(19.0, 30.0),
     };
     geo.cell = match geo.level {
-        Level::Lanes => (pitch - 8.0).min(42.0),
+        Level::Lanes => (pitch - 8.0).min(46.0),
         _ => pitch - 3.0,
     };
     let mut y = room.top + geo.head + 8.0;
@@ -275,14 +275,16 @@ fn table(geo: &mut Geo, view: &StageView, room: &Room, col_w: f64, gap: f64) {
     let after = geo.cols.last().map_or(room.left, |col| col.right() + gap);
     geo.add_broker = Rect::new(after, room.top + 8.0, 30.0, 30.0);
     geo.grid = Rect::new(room.left, room.top, after - room.left, bottom - room.top);
-    geo.legend = (room.left, bottom + 18.0);
-    geo.add_topic = Rect::new(16.0, bottom + 6.0, room.left - 28.0, 32.0);
-    geo.h = geo.h.max(bottom + 52.0);
+    // The legend and the "+" stand at the foot, wherever the table ends.
+    let foot = (bottom + 10.0).max(geo.h - 50.0);
+    geo.legend = (room.left, foot + 12.0);
+    geo.add_topic = Rect::new(16.0, foot, room.left - 28.0, 32.0);
+    geo.h = geo.h.max(foot + 46.0);
 }
 
 fn dense(geo: &mut Geo, view: &StageView, room: &Room) {
     let count = view.brokers.len().max(1) as f64;
-    let pitch = ((room.right + 40.0 - room.left) / count).clamp(4.0, 26.0);
+    let pitch = ((room.right - room.left) / count).clamp(4.0, 26.0);
     let bottom = if geo.narrow { room.top + 420.0 } else { room.bottom };
     for index in 0..view.brokers.len() {
         let x = room.left + index as f64 * pitch;
@@ -303,7 +305,7 @@ fn clients(geo: &mut Geo, clients: &[ClientView], width: f64, room: &Room) {
         return;
     }
     let x = geo.w - width - 16.0;
-    let mut y = room.top + 24.0;
+    let mut y = room.top + if clients.is_empty() { 0.0 } else { 24.0 };
     for _ in clients {
         geo.clients.push(Rect::new(x, y, width, 62.0));
         y += 70.0;
@@ -331,7 +333,7 @@ fn below(geo: &mut Geo, clients: &[ClientView]) {
     geo.add_topic = Rect::new(16.0 + third, y, third, 40.0);
     geo.add_client = Rect::new(24.0 + 2.0 * third, y, third, 40.0);
     geo.legend = (12.0, y + 58.0);
-    geo.h = y + 96.0;
+    geo.h = y + 50.0;
 }
 
 impl Geo {

@@ -33,18 +33,18 @@ pub fn Legend(props: &PartProps) -> Html {
 }
 
 const ALL: [(&str, Key); 12] = [
-    ("lead", k::LEGEND_LEADER),
-    ("fol", k::LEGEND_IN_SYNC),
-    ("out", k::LEGEND_OUT),
-    ("off", k::LEGEND_OFFLINE),
-    ("eph", k::LEGEND_EPHEMERAL),
-    ("ring", k::LEGEND_SESSION),
-    ("write", k::LEGEND_WRITE),
-    ("watch", k::LEGEND_WATCH),
-    ("ask", k::LEGEND_READ),
-    ("reply", k::LEGEND_REPLY),
-    ("leader", k::LEGEND_REQUEST),
-    ("ping", k::LEGEND_PING),
+    ("lead", k::SIGN_LEADER),
+    ("fol", k::SIGN_IN_SYNC),
+    ("out", k::SIGN_OUT),
+    ("off", k::SIGN_OFFLINE),
+    ("eph", k::SIGN_EPHEMERAL),
+    ("ring", k::SIGN_SESSION),
+    ("write", k::SIGN_WRITE),
+    ("watch", k::SIGN_WATCH),
+    ("ask", k::SIGN_READ),
+    ("reply", k::SIGN_REPLY),
+    ("leader", k::SIGN_REQUEST),
+    ("ping", k::SIGN_PING),
 ];
 
 fn key_mark(name: &str) -> Html {

@@ -10,7 +10,13 @@ use super::{PartProps, Parts};
 pub fn Links(props: &PartProps) -> Html {
     let parts = &props.parts;
     let view = &parts.scene.view;
-    let brokers = view.brokers.iter().enumerate().map(|(index, broker)| {
+    // Fifty quiet lines say nothing: the dense level shows those that run out.
+    let dense = parts.geo.level == super::layout::Level::Dense;
+    let brokers = view.brokers.iter().enumerate().filter(|(_, broker)| {
+        let out = broker.session.is_some_and(|one| one.state == SessionState::RunningOut);
+        !dense || out || broker.cut
+    });
+    let brokers = brokers.map(|(index, broker)| {
         line(broker_path(&parts.geo, index), broker.session, broker.life, broker.cut, broker.proc)
     });
     let clients = view.clients.iter().enumerate().map(|(index, client)| {
@@ -64,7 +70,8 @@ pub fn client_path(geo: &Geo, index: usize) -> Option<Vec<(f64, f64)>> {
     }
     let edge = geo.w - 8.0;
     let y = y + 0.5;
-    Some(vec![(x + 10.0, y), (edge, y), (edge, geo.zk.bottom() - 20.0)])
+    let door = geo.zk.bottom() - 20.0;
+    Some(vec![(x + 10.0, y), (edge, y), (edge, door), (geo.zk.right(), door)])
 }
 
 /// Between two brokers, over their heads.

@@ -51,8 +51,11 @@ pub fn Menus(props: &MenusProps) -> Html {
                 false => Who::Broker(broker.id),
             };
             let twin = if broker.impostor { "-b" } else { "" };
-            let right = if geo.narrow { 30.0 } else { 42.0 };
-            let at = (rect.right() - right - 26.0, rect.y + if geo.narrow { 8.0 } else { 11.0 });
+            let at = match geo.narrow {
+                // No room for a button of its own: the whole head opens the menu.
+                true => (rect.x, rect.y),
+                false => (rect.right() - 68.0, rect.y + 11.0),
+            };
             let target = Target {
                 proc: broker.proc,
                 who,
@@ -60,6 +63,7 @@ pub fn Menus(props: &MenusProps) -> Html {
                 down: broker.life == Life::Down,
                 cut: broker.cut,
                 at,
+                cover: geo.narrow.then_some((rect.w, geo.head)),
             };
             Some(process(lang, &ctx, target, &props.menu, geo.w))
         });
@@ -71,6 +75,7 @@ pub fn Menus(props: &MenusProps) -> Html {
             down: client.life == Life::Down,
             cut: client.cut,
             at: (rect.right() - 62.0, rect.y + 7.0),
+            cover: None,
         };
         process(lang, &ctx, target, &props.menu, geo.w)
     });
@@ -116,6 +121,8 @@ struct Target {
     down: bool,
     cut: bool,
     at: (f64, f64),
+    /// The size of a button that lies over the process's head, unseen.
+    cover: Option<(f64, f64)>,
 }
 
 fn process(lang: Lang, ctx: &Ctx, target: Target, menu: &Option<Menu>, w: f64) -> Html {
@@ -131,12 +138,15 @@ fn process(lang: Lang, ctx: &Ctx, target: Target, menu: &Option<Menu>, w: f64) -
     };
     let (x, y) = target.at;
     let label = lang.fill(k::STAGE_MENU, &[("who", &words::who(lang, &target.who))]);
+    let class = if target.cover.is_some() { "cover" } else { "btn quiet icon more" };
+    let size = target.cover.map_or_else(String::new, |(w, h)| format!(";width:{w}px;height:{h}px"));
+    let plain = target.cover.is_none();
     html! {
-        <div class="stage-menu" key={target.proc} style={format!("left:{x}px;top:{y}px")}>
-            <MenuButton testid={target.testid} class="btn quiet icon more" {open} {items}
+        <div class="stage-menu" key={target.proc} style={format!("left:{x}px;top:{y}px{size}")}>
+            <MenuButton testid={target.testid} {class} {open} {items}
                 label={AttrValue::from(label)} right={x > w - 240.0}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
-                <Icon name="more" small=true />
+                if plain { <Icon name="more" small=true /> }
             </MenuButton>
         </div>
     }

@@ -80,7 +80,9 @@ pub fn Stage(props: &StageProps) -> Html {
                         <cells::Cells parts={parts.clone()} />
                     }
                     <clients::Clients parts={parts.clone()} />
-                    <legend::Legend parts={parts.clone()} />
+                    if !geo.narrow {
+                        <legend::Legend parts={parts.clone()} />
+                    }
                     <flights::Flights parts={parts.clone()} />
                 </svg>
                 <menus::Menus parts={parts.clone()} menu={props.menu.clone()} />

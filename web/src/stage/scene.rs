@@ -85,7 +85,8 @@ pub fn scene(lab: &Lab) -> Scene {
         firing: Vec::new(),
         moved: Vec::new(),
         crowned: None,
-        epoch: view.brokers.iter().filter_map(|b| b.controller).map(|c| c.epoch).max(),
+        epoch: view::node(lab, "/controller_epoch")
+            .and_then(|node| kafkascope_core::kafka::payload::number(&node.data)),
         view,
     };
     for flight in view::flights(lab) {

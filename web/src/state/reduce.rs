@@ -38,11 +38,18 @@ impl UiState {
                 self.dialog = Some(dialog);
             }
             UiAction::CloseDialog => self.dialog = None,
-            UiAction::ToggleDock(tab) => {
-                self.dock = (self.dock != Some(tab)).then_some(tab);
-            }
+            UiAction::ToggleDock(tab) => match self.dock == Some(tab) {
+                true => {
+                    self.dock = None;
+                    self.narrow = NarrowTab::default();
+                }
+                false => self.show_dock(tab),
+            },
             UiAction::ShowDock(tab) => self.show_dock(tab),
-            UiAction::ShowNarrow(tab) => self.narrow = tab,
+            UiAction::ShowNarrow(tab) => match tab {
+                NarrowTab::Dock(dock) => self.show_dock(dock),
+                tab => self.narrow = tab,
+            },
             UiAction::FilterStory(filter) => {
                 self.menu = None;
                 self.story = filter;

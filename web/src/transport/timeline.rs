@@ -79,6 +79,12 @@ fn strip(lang: Lang, lab: &Lab, width: f64) -> Strip {
     Strip { until, marks: marks.collect(), fork, others: others.collect(), view }
 }
 
+impl Strip {
+    fn open(&self) -> Option<Instant> {
+        self.view.dead.iter().find(|span| span.to.is_none()).map(|span| span.from)
+    }
+}
+
 fn words_yours(lab: &Lab, row: u32) -> bool {
     crate::words::is_yours(lab.branch(), lab.all_rows(), row as usize)
 }
@@ -144,7 +150,7 @@ pub fn Timeline() -> Html {
                 {axis(strip.until, width)}
                 {fork(&strip, width)}
             </svg>
-            <Playhead until={strip.until} {width} />
+            <Playhead until={strip.until} {width} open={strip.open()} />
             {mark_list(lang, &strip, width)}
         </div>
     }
@@ -207,7 +213,9 @@ fn fork(strip: &Strip, width: f64) -> Html {
 fn mark_list(lang: Lang, strip: &Strip, width: f64) -> Html {
     let places: Vec<f64> =
         strip.marks.iter().map(|mark| x_of(mark.at, strip.until, width)).collect();
-    let shown = strip.marks.iter().enumerate().rev().take(300).map(|(index, mark)| {
+    // Later marks lie on top of earlier ones.
+    let hidden = strip.marks.len().saturating_sub(300);
+    let shown = strip.marks.iter().enumerate().skip(hidden).map(|(index, mark)| {
         let x = places[index];
         let next = places.get(index + 1).copied().unwrap_or(width);
         let letters: f64 =
@@ -251,6 +259,8 @@ fn MarkItem(props: &MarkItemProps) -> Html {
 struct PlayheadProps {
     until: Instant,
     width: f64,
+    /// Since when somebody is dead whose session still counts.
+    open: Option<Instant>,
 }
 
 /// The slider: scrubs by pointer through the strip, and by keys.
@@ -283,6 +293,11 @@ fn Playhead(props: &PlayheadProps) -> Html {
     };
     html! {
         <>
+            if let Some(from) = props.open.filter(|from| *from < now) {
+                <span class="blind" style={format!("left:{0:.1}px;width:{1:.1}px",
+                    x_of(from, props.until, props.width),
+                    x - x_of(from, props.until, props.width))} />
+            }
             <span class="ahead" style={format!("left:{end:.1}px;right:{LEFT}px")} />
             <span class="playhead" style={format!("transform:translateX({x:.1}px)")}
                 data-testid="timeline" role="slider" tabindex="0" {onkeydown}
@@ -312,9 +327,9 @@ fn Density(props: &DensityProps) -> Html {
             }
         },
     );
-    let dead = strip.view.dead.iter().map(|span| {
-        let from = x_of(span.from, strip.until, props.width);
-        let to = span.to.unwrap_or(strip.view.explored).max(span.from);
+    let dead = strip.view.dead.iter().filter_map(|span| Some((span.from, span.to?)));
+    let dead = dead.map(|(begun, to)| {
+        let from = x_of(begun, strip.until, props.width);
         let width = (x_of(to, strip.until, props.width) - from).max(2.0);
         html! { <span class="blind" style={format!("left:{from:.1}px;width:{width:.1}px")}
         title={lang.t(k::TRANSPORT_DEAD)} /> }

@@ -1,6 +1,7 @@
 //! A row as a sentence: actor first, past or present, numbers last.
 
 use kafkascope_core::world::event::{Breach, Severity};
+use kafkascope_core::world::proc::Kind;
 use kafkascope_core::world::{Command, Event, Row, ZkEvent};
 use kafkascope_core::zk::client::KeeperState;
 
@@ -10,7 +11,12 @@ use crate::i18n::{Lang, k, lookup};
 /// What happened, in the person's language.
 pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
     let name = proc_at(lang, scene.procs, row.proc);
-    let actor = if scene.inner { name } else { upper(&name) };
+    // A client's name is its own; only "broker 2" begins large.
+    let client = scene
+        .procs
+        .get(usize::from(row.proc))
+        .is_some_and(|proc| matches!(proc.kind, Kind::Client(_) | Kind::Admin));
+    let actor = if scene.inner || client { name } else { upper(&name) };
     let you = you(lang, scene);
     match &row.event {
         Event::Commanded(command) => commanded(lang, command, &you),
