@@ -1,6 +1,7 @@
 //! A broker of the textbook profile: registers, takes part in the election, leads and follows.
 //! [product.md T1 to T5]
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::payload::{self, BrokerInfo, ControllerInfo, PartitionState};
 use crate::base::{Digest, Instant, Rng};
 use crate::zk::client::{KeeperState, WatcherId};
 use crate::zk::hold::{Heard, Io, RETRY, Session, ZkInput, ZkSettings};
-use crate::zk::op::{CreateMode, Data, Error, EventType, Failure, Op, Path, Reply, open_acl};
+use crate::zk::op::{CreateMode, Data, Error, EventType, Failure, Op, Path, Reply, Zxid, open_acl};
 
 /// What the broker's timers are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +61,8 @@ pub enum Pending {
     ReadHolder,
     Elect,
     ReadController,
+    /// The controller's own watch on its office.
+    WatchOffice,
     CreateProvider {
         topic: Arc<str>,
         count: u32,
@@ -111,6 +114,7 @@ pub enum Phase {
 /// What a broker believes about one of its replicas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replica {
+    pub topic_czxid: Zxid,
     pub leader: Option<u32>,
     pub leader_epoch: i32,
     pub isr: Vec<u32>,
@@ -310,6 +314,7 @@ impl Broker {
             Pending::ReadHolder => self.read_holder(ctx, result),
             Pending::Elect => self.elected(ctx, error),
             Pending::ReadController => self.read_controller(ctx, result),
+            Pending::WatchOffice => self.office_watched(ctx, result),
             Pending::CreateProvider { topic, count } => {
                 self.provider_created(ctx, topic, count, error);
             }
@@ -340,6 +345,12 @@ impl Broker {
             return ctx.out.push(Effect::Exit);
         }
         // A client that is closing answers at once: to ask again would never end.
+        if let Pending::GrowIsr { tp, joined, .. } = &what
+            && let Some(replica) = self.replicas.get_mut(tp)
+        {
+            replica.busy = false;
+            replica.waiting.insert(*joined);
+        }
         let leaving = matches!(self.phase, Phase::Stopping | Phase::Refused);
         if leaving || error == Some(Error::SessionExpired) {
             return;
@@ -348,6 +359,7 @@ impl Broker {
             Pending::Ensure { last: true } => self.ensure_paths(ctx),
             Pending::Register | Pending::ReadHolder => self.register(ctx),
             Pending::Elect | Pending::ReadController => self.elect(ctx),
+            Pending::WatchOffice if self.controller.is_some() => self.watch_office(ctx),
             Pending::CreateProvider { topic, .. } | Pending::ChangeProvider { topic, .. } => {
                 self.providers.insert(topic.clone(), Provider::Absent);
                 self.provide(ctx, &topic);
@@ -368,6 +380,7 @@ impl Broker {
                 self.phase = Phase::Running;
                 ctx.out.push(Effect::Note(Event::Registered { broker: self.id }));
                 self.elect(ctx);
+                self.grow_what_waits(ctx);
             }
             Some(Error::NodeExists) => {
                 let op = Op::GetData { path: paths::broker(self.id), watch: true };
@@ -422,11 +435,23 @@ impl Broker {
             controller.misplaces = self.mutation == Some(Mutation::LeaderOutsideAssignment);
         }
         self.controller = Some(controller);
-        let op = Op::Exists { path: paths::CONTROLLER.into(), watch: true };
-        let what = controller::Pending::WatchOffice;
-        let pending = Pending::Controller { incarnation: self.incarnation, what };
-        self.zk.submit(ctx.now, op, Some(watcher::CONTROLLER), pending);
+        self.watch_office(ctx);
         self.with_controller(ctx, |controller, io| controller.start(io));
+    }
+
+    fn watch_office(&mut self, ctx: &Ctx<'_>) {
+        let op = Op::Exists { path: paths::CONTROLLER.into(), watch: true };
+        self.zk.submit(ctx.now, op, Some(watcher::CONTROLLER), Pending::WatchOffice);
+    }
+
+    /// Whoever finds the office empty or another's when it begins to watch it has lost it already.
+    fn office_watched(&mut self, ctx: &mut Ctx<'_>, result: Result<Reply, Failure>) {
+        let session = self.zk.client().session().0;
+        let mine = matches!(result, Ok(Reply::Stat(stat)) if stat.ephemeral_owner == session);
+        if self.controller.is_some() && !mine {
+            self.resign(ctx);
+            self.elect(ctx);
+        }
     }
 
     fn read_controller(&mut self, ctx: &mut Ctx<'_>, result: Result<Reply, Failure>) {
@@ -536,20 +561,26 @@ impl Broker {
         let mut topics = BTreeSet::new();
         for order in partitions {
             let known = self.replicas.get(&order.tp);
-            if known.is_some_and(|replica| replica.leader_epoch > order.leader_epoch) {
+            let age = known.map(|r| (r.topic_czxid, r.leader_epoch));
+            let age = age.cmp(&Some((order.topic_czxid, order.leader_epoch)));
+            if age == Ordering::Greater {
                 continue;
             }
-            let fresh = known.is_none_or(|r| r.leader_epoch < order.leader_epoch);
+            let fresh = age == Ordering::Less;
             let leads = order.leader == Some(self.id);
             let replica = Replica {
+                topic_czxid: order.topic_czxid,
                 leader: order.leader,
                 leader_epoch: order.leader_epoch,
                 isr: order.isr.clone(),
                 replicas: order.replicas.clone(),
                 zk_version: order.zk_version,
                 caught_up: leads || !fresh && known.is_some_and(|r| r.caught_up),
-                busy: false,
-                waiting: BTreeSet::new(),
+                busy: !fresh && known.is_some_and(|r| r.busy),
+                waiting: match known {
+                    Some(known) if !fresh => known.waiting.clone(),
+                    _ => BTreeSet::new(),
+                },
             };
             self.replicas.insert(order.tp.clone(), replica);
             topics.insert(order.tp.topic.clone());
@@ -669,6 +700,20 @@ impl Broker {
             version: replica.zk_version,
         };
         self.zk.submit(ctx.now, op, None, Pending::GrowIsr { tp: tp.clone(), joined, isr });
+    }
+
+    /// With a new session: followers whose way into the ISR the old one did not finish.
+    fn grow_what_waits(&mut self, ctx: &Ctx<'_>) {
+        for replica in self.replicas.values_mut() {
+            replica.busy = false;
+        }
+        let waits = |(tp, replica): (&TopicPartition, &Replica)| {
+            (!replica.waiting.is_empty()).then(|| tp.clone())
+        };
+        let waiting: Vec<TopicPartition> = self.replicas.iter().filter_map(waits).collect();
+        for tp in waiting {
+            self.read_own_state(ctx, tp);
+        }
     }
 
     fn isr_grown(

@@ -21,7 +21,6 @@ use crate::zk::op::{CreateMode, Data, Error, Failure, Op, Path, Reply, Zxid, ope
 /// What a request of the controller was for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pending {
-    WatchOffice,
     ReadEpoch,
     WriteEpoch {
         epoch: i32,
@@ -78,6 +77,7 @@ pub struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topic {
     pub parts: BTreeMap<u32, Part>,
+    czxid: Zxid,
     has_parents: bool,
     /// It is being deleted; what is still to be removed, deepest last.
     purge: Option<Vec<Path>>,
@@ -189,7 +189,7 @@ impl Controller {
             Pending::PurgeList { topic }
             | Pending::PurgeDelete { topic }
             | Pending::Forget { topic } => self.purge_next(io, &topic),
-            Pending::WatchOffice | Pending::MakeParent | Pending::PurgeAhead => {}
+            Pending::MakeParent | Pending::PurgeAhead => {}
         }
     }
 
@@ -200,7 +200,7 @@ impl Controller {
         result: Result<Reply, Failure>,
     ) {
         match what {
-            Pending::WatchOffice | Pending::MakeParent | Pending::PurgeAhead => {}
+            Pending::MakeParent | Pending::PurgeAhead => {}
             Pending::ReadEpoch => self.epoch_read(io, result),
             Pending::WriteEpoch { epoch } => self.epoch_written(io, epoch, &result),
             Pending::ListBrokers => self.brokers_listed(io, result),
@@ -305,7 +305,7 @@ impl Controller {
                 let tp = TopicPartition { topic: name.clone(), partition: *number };
                 if topic.purge.is_none()
                     && !part.busy
-                    && let Some(order) = order(&tp, part)
+                    && let Some(order) = order(&tp, topic.czxid, part)
                 {
                     orders.push(order);
                 }
@@ -353,10 +353,11 @@ impl Controller {
         result: Result<Reply, Failure>,
     ) {
         let Some(topic) = self.topics.get_mut(name) else { return };
-        let Ok(Reply::Data { data, .. }) = result else {
+        let Ok(Reply::Data { data, stat }) = result else {
             self.topics.remove(name);
             return;
         };
+        topic.czxid = stat.czxid;
         let Some(info) = payload::read::<TopicInfo>(&data) else { return };
         for (number, assignment) in info.partitions {
             topic.parts.insert(number, Part { assignment, ..Part::default() });
@@ -524,8 +525,9 @@ impl Controller {
     }
 
     fn tell_replicas(&mut self, tp: &TopicPartition) {
+        let czxid = self.topics.get(&tp.topic).map_or(0, |topic| topic.czxid);
         let Some(part) = self.part(tp) else { return };
-        let Some(order) = order(tp, part) else { return };
+        let Some(order) = order(tp, czxid, part) else { return };
         for id in order.replicas.clone() {
             if self.live.contains_key(&id) {
                 self.orders.entry(id).or_default().push(order.clone());
@@ -567,6 +569,11 @@ impl Controller {
     fn purge(&mut self, io: &mut ControllerIo<'_>, name: &Arc<str>) {
         let Some(topic) = self.topics.get_mut(name) else { return };
         topic.purge = Some(vec![paths::topic(name)]);
+        // What was decided before must not bring a replica back.
+        for orders in self.orders.values_mut() {
+            orders.retain(|order| order.tp.topic != *name);
+        }
+        self.orders.retain(|_, orders| !orders.is_empty());
         let mut stops: BTreeMap<u32, Vec<TopicPartition>> = BTreeMap::new();
         for (partition, part) in &topic.parts {
             for id in part.assignment.iter().filter(|id| self.live.contains_key(id)) {
@@ -675,10 +682,11 @@ fn written(choice: &Choice, controller_epoch: i32, leader_epoch: i32) -> Partiti
     PartitionState { controller_epoch, leader, version: 1, leader_epoch, isr: choice.isr.clone() }
 }
 
-fn order(tp: &TopicPartition, part: &Part) -> Option<LeaderAndIsr> {
+fn order(tp: &TopicPartition, topic_czxid: Zxid, part: &Part) -> Option<LeaderAndIsr> {
     let (state, version) = part.state.as_ref()?;
     Some(LeaderAndIsr {
         tp: tp.clone(),
+        topic_czxid,
         leader: u32::try_from(state.leader).ok(),
         leader_epoch: state.leader_epoch,
         isr: state.isr.clone(),

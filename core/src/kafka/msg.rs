@@ -13,6 +13,8 @@ pub struct TopicPartition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderAndIsr {
     pub tp: TopicPartition,
+    /// czxid of the topic's znode: a topic made anew under its old name is another one.
+    pub topic_czxid: crate::zk::op::Zxid,
     pub leader: Option<u32>,
     pub leader_epoch: i32,
     pub isr: Vec<u32>,
