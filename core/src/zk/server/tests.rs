@@ -1,7 +1,7 @@
 //! What no vector shows: mutations break exactly their rule, sessions move and outlive a restart.
 
 use super::*;
-use crate::zk::op::{ConnectRequest, Data, EventType, Reply, open_acl};
+use crate::zk::op::{ConnectRequest, Data, EventType, Reply, WatcherType, open_acl};
 
 const IP: [u8; 4] = [127, 0, 0, 1];
 
@@ -164,4 +164,27 @@ fn each_mutation_breaks_its_rule() {
         _ => None,
     };
     assert_eq!(rig.out.iter().find_map(zxid), Some(1));
+}
+
+/// Found by the differential test, which no recording shows: the recorder has no words for it.
+#[test]
+fn a_list_has_no_place_in_a_multi() {
+    let mut rig = Rig::new(Config::default());
+    let set = Op::SetAcl { path: "/".into(), acl: open_acl(), version: -1 };
+    rig.send(1, ToServer::Request { xid: 1, op: Op::Multi(vec![set]) });
+    let failure = Failure { error: Error::MarshallingError, multi: None };
+    let frame = ToClient::Reply { xid: 1, zxid: 2, result: Err(failure) };
+    assert_eq!(rig.out.last(), Some(&ServerOut::Send { conn: ConnId(1), frame }));
+}
+
+#[test]
+fn until_3_8_a_check_finds_the_watches_of_others() {
+    for (release, said) in [(Release::V3_8_4, "2 ok"), (Release::V3_9_5, "2 error")] {
+        let mut rig = Rig::new(Config { release, ..Config::default() });
+        rig.connect(2, SessionId(0), 0);
+        rig.ask(1, Op::Exists { path: "/a".into(), watch: true });
+        let kind = WatcherType::Any;
+        assert_eq!(rig.ask(2, Op::CheckWatches { path: "/a".into(), kind }), [said]);
+        assert_eq!(rig.ask(2, Op::RemoveWatches { path: "/a".into(), kind }), ["2 error"]);
+    }
 }
