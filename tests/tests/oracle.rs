@@ -1,4 +1,7 @@
 //! Our ZooKeeper server against real ones: see `kafkascope_tests::oracle`.
+//!
+//! `KAFKASCOPE_ORACLE_SEQUENCES` says how many sequences a release gets, `KAFKASCOPE_ORACLE_SEED`
+//! where their seeds begin: a failing seed with one sequence plays it again.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,9 +10,10 @@ use kafkascope_core::zk::op::Release;
 use kafkascope_core::zk::server::Mutation;
 use kafkascope_tests::oracle::{Plan, Report, run};
 
-/// Past the test harness, which would keep it to itself.
+/// Past the test harness, which would keep it to itself, on a line of its own: a harness with one
+/// thread has begun one already.
 fn say(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
+    let _ = writeln!(std::io::stdout(), "\n{line}");
 }
 
 fn setting(name: &str) -> Option<u64> {

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use super::Trouble;
 use super::tools::Tools;
@@ -16,6 +17,8 @@ pub struct Agent {
     folder: PathBuf,
 }
 
+/// What the process gets to stop its server and to end.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Tells apart the processes that one test program starts.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -81,7 +84,15 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         self.stdin = None;
-        let _ = self.child.wait();
+        let end = Instant::now() + PATIENCE;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() > end {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

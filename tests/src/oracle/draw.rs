@@ -89,6 +89,7 @@ impl Draw<'_> {
             }
             (true, 20..23) => Step::Ask { slot, ops: vec![self.auth()] },
             (true, 23) => Step::Ask { slot, ops: vec![self.large()] },
+            (true, 24..27) => Step::Ask { slot, ops: vec![self.herd()] },
             (true, _) => Step::Ask { slot, ops: vec![self.op()] },
         }
     }
@@ -99,6 +100,21 @@ impl Draw<'_> {
         let path = self.path();
         let data = vec![b'x'; 1_048_540 - path.len() + pick(self.rng, 40)];
         Op::SetData { path, data: Some(data.into()), version: -1 }
+    }
+
+    /// Many at once below one node, so that Java's hash sets grow.
+    fn herd(&mut self) -> Op {
+        let parent = self.existing();
+        let mode = self.one(&[CreateMode::EphemeralSequential, CreateMode::PersistentSequential]);
+        let count = 3 + pick(self.rng, 14);
+        let one = |draw: &mut Self| Op::Create {
+            path: draw.below(&parent, &PREFIXES),
+            data: None,
+            acl: open_acl(),
+            mode,
+            ttl_ms: 0,
+        };
+        Op::Multi((0..count).map(|_| one(self)).collect())
     }
 
     fn auth(&mut self) -> Op {
@@ -136,7 +152,8 @@ impl Draw<'_> {
             92..94 => Op::CheckWatches { path: self.path(), kind: self.kind() },
             94..95 => Op::Sync { path: self.path() },
             95..97 => Op::GetEphemerals { prefix: self.path() },
-            97..99 => Op::GetAllChildrenNumber { path: self.path() },
+            97..98 => Op::GetAllChildrenNumber { path: self.path() },
+            98..99 => Op::Unreadable { write: watch },
             _ => Op::WhoAmI,
         }
     }
@@ -184,19 +201,13 @@ impl Draw<'_> {
     }
 
     fn create(&mut self) -> Op {
-        use CreateMode::{
-            Container, Ephemeral, EphemeralSequential, Persistent, PersistentSequential,
+        use CreateMode::{PersistentSequentialWithTtl, PersistentWithTtl};
+        let mode = match self.rng.chance(1, 40) {
+            // Off unless asked for.
+            true => self.one(&[PersistentWithTtl, PersistentSequentialWithTtl]),
+            false => self.usual_mode(),
         };
-        let mode = self.one(&[
-            Persistent,
-            Persistent,
-            Persistent,
-            Ephemeral,
-            Ephemeral,
-            PersistentSequential,
-            EphemeralSequential,
-            Container,
-        ]);
+
         let path = match self.rng.below(20) {
             0..2 => self.path(),
             2 => self.one(&BAD).into(),
@@ -206,7 +217,24 @@ impl Draw<'_> {
                 self.below(&parent, if mode.is_sequential() { &PREFIXES } else { &NAMES })
             }
         };
-        Op::Create { path, data: self.data(), acl: self.acl(), mode, ttl_ms: 0 }
+        let ttl_ms = if mode.has_ttl() { self.one(&[1_000, 0, -1, 1 << 40]) } else { 0 };
+        Op::Create { path, data: self.data(), acl: self.acl(), mode, ttl_ms }
+    }
+
+    fn usual_mode(&mut self) -> CreateMode {
+        use CreateMode::{
+            Container, Ephemeral, EphemeralSequential, Persistent, PersistentSequential,
+        };
+        self.one(&[
+            Persistent,
+            Persistent,
+            Persistent,
+            Ephemeral,
+            Ephemeral,
+            PersistentSequential,
+            EphemeralSequential,
+            Container,
+        ])
     }
 
     fn data(&mut self) -> Data {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kafkascope_core::zk::op::{
     Acl, AclList, AddWatchMode, ConnectRequest, CreateMode, Data, Error, Op, Path, Reply,
-    SetWatches, Stat, WatcherType,
+    SetWatches, Stat, WatcherType, open_acl,
 };
 
 use super::seen::Answer;
@@ -129,13 +129,8 @@ fn code(op: &Op) -> i32 {
         Op::AddWatch { .. } => 106,
         Op::WhoAmI => 107,
         Op::CloseSession => -11,
-        Op::Unreadable { write } => {
-            if *write {
-                5
-            } else {
-                4
-            }
-        }
+        Op::Unreadable { write: true } => 15,
+        Op::Unreadable { write: false } => 4,
     }
 }
 
@@ -186,8 +181,12 @@ fn body(out: &mut Out, op: &Op) {
             out.text(path).int(kind_code(*kind));
         }
         Op::SetWatches(set) => rearm(out, set),
-        Op::Unreadable { .. } => {
-            out.int(-1);
+        // Whole requests, a create and a getData, but for the path, which is null.
+        Op::Unreadable { write: true } => {
+            out.int(-1).int(-1).acl(&open_acl()).int(0);
+        }
+        Op::Unreadable { write: false } => {
+            out.int(-1).flag(false);
         }
         Op::WhoAmI | Op::CloseSession => {}
     }

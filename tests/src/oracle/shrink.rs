@@ -125,3 +125,24 @@ fn op(op: &Op) -> String {
         other => format!("{other:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_failure_needs_is_left() {
+        let ask = |ops: Vec<Op>| Step::Ask { slot: 0, ops };
+        let check = || Op::Check { path: "/a".into(), version: 0 };
+        let mut steps: Vec<Step> = (0..40).map(|_| ask(vec![Op::WhoAmI])).collect();
+        steps[7] = Step::Drop { slot: 1 };
+        steps[30] = ask(vec![Op::WhoAmI, Op::Multi(vec![check(), check(), check()])]);
+        let found = |less: &Drawn| {
+            let multi = |op: &Op| matches!(op, Op::Multi(parts) if !parts.is_empty());
+            let asks = |step: &Step| matches!(step, Step::Ask { ops, .. } if ops.iter().any(multi));
+            less.steps.contains(&Step::Drop { slot: 1 }) && less.steps.iter().any(asks)
+        };
+        let small = shrink(&Drawn { slots: 2, steps }, found);
+        assert_eq!(small.steps, [Step::Drop { slot: 1 }, ask(vec![Op::Multi(vec![check()])])]);
+    }
+}
