@@ -11,6 +11,7 @@ use kafkascope_core::world::event::Severity;
 use kafkascope_core::world::proc::Kind;
 use kafkascope_core::world::{Event, Who};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// One thing a person does, and how long they wait after it.
 #[derive(Clone, Debug)]
@@ -167,14 +168,20 @@ fn unrest(lab: &Lab) -> Vec<String> {
     wrong
 }
 
+fn seed() -> u64 {
+    std::env::var("KAFKASCOPE_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+}
+
 fn cases() -> u32 {
-    std::env::var("KAFKASCOPE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
+    std::env::var("KAFKASCOPE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: cases(),
         failure_persistence: None,
+        // The same stories in every run; another seed looks at others.
+        rng_seed: RngSeed::Fixed(seed()),
         max_shrink_iters: 2_000,
         ..ProptestConfig::default()
     })]

@@ -575,7 +575,8 @@ impl Broker {
                 isr: order.isr.clone(),
                 replicas: order.replicas.clone(),
                 zk_version: order.zk_version,
-                caught_up: leads || !fresh && known.is_some_and(|r| r.caught_up),
+                caught_up: leads
+                    || !fresh && order.isr.contains(&self.id) && known.is_some_and(|r| r.caught_up),
                 busy: !fresh && known.is_some_and(|r| r.busy),
                 waiting: match known {
                     Some(known) if !fresh => known.waiting.clone(),

@@ -69,6 +69,8 @@ pub struct Part {
     /// What stands in its state znode, and that znode's version.
     pub state: Option<(PartitionState, i32)>,
     loaded: bool,
+    /// Somebody wrote something else there: it is left alone.
+    unreadable: bool,
     /// A read or write of the state is on its way.
     busy: bool,
 }
@@ -312,8 +314,13 @@ impl Controller {
             }
         }
         for order in orders {
-            for id in brokers.iter().filter(|id| order.replicas.contains(id)) {
-                self.orders.entry(*id).or_default().push(order.clone());
+            // A leader that is back has forgotten who asked to rejoin: its followers hear of it.
+            let leader_is_new = order.leader.is_some_and(|id| brokers.contains(&id));
+            for id in &order.replicas {
+                let new = brokers.contains(id);
+                if new || leader_is_new && self.live.contains_key(id) {
+                    self.orders.entry(*id).or_default().push(order.clone());
+                }
             }
         }
     }
@@ -392,9 +399,12 @@ impl Controller {
         let Some(part) = self.part(tp) else { return };
         part.busy = false;
         part.loaded = true;
+        part.unreadable = false;
         part.state = match result {
             Ok(Reply::Data { data, stat }) => {
-                payload::read(&data).map(|state| (state, stat.version))
+                let state = payload::read(&data).map(|state| (state, stat.version));
+                part.unreadable = state.is_none();
+                state
             }
             _ => None,
         };
@@ -426,7 +436,7 @@ impl Controller {
         #[cfg(feature = "mutations")]
         let misplaces = self.misplaces;
         let Some(part) = self.part(tp) else { return false };
-        if !known || !part.loaded || part.busy {
+        if !known || !part.loaded || part.unreadable || part.busy {
             return false;
         }
         match part.state.clone() {
@@ -519,6 +529,13 @@ impl Controller {
                 if !self.reconcile(io, tp) {
                     self.tell_replicas(tp);
                 }
+            }
+            // A parent is missing: perhaps the topic is gone, perhaps its making was lost.
+            Err(Failure { error: Error::NoNode, .. }) => {
+                if let Some(topic) = self.topics.get_mut(&tp.topic) {
+                    topic.has_parents = false;
+                }
+                Controller::read_topic(io, tp.topic.clone());
             }
             _ => self.read_state(io, tp.clone()),
         }

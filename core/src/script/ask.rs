@@ -85,7 +85,7 @@ pub fn options(lab: &Lab, ask: &Ask, answer: &Answer) -> Vec<Answer> {
     }
     if let Query::Expired(_) = ask.query {
         options.sort_by_key(|option| match option {
-            Answer::Text(text) => text.parse::<f64>().map_or(u64::MAX, |s| (s * 1e3) as u64),
+            Answer::Text(text) => micros(text),
             _ => u64::MAX,
         });
     }
@@ -134,10 +134,18 @@ fn moments(lab: &Lab, who: &Who) -> Vec<Answer> {
     let (Some(session), Answer::Text(heard)) = (session, Query::Heard(who.clone()).ask(lab)) else {
         return Vec::new();
     };
-    let heard_ms = heard.parse::<f64>().map_or(0, |seconds| (seconds * 1e3).round() as u64);
+    let heard_ms = match micros(&heard) {
+        u64::MAX => 0,
+        us => us / 1_000,
+    };
     let timeout = u64::from(session.timeout_ms.unsigned_abs());
     let tick = Span::from_millis(u64::from(world.config.tick_ms));
     let exact = Instant(heard_ms * 1_000) + Span::from_millis(timeout);
     let moments = [lab.now(), exact, session.deadline, session.deadline + tick];
     moments.into_iter().map(Answer::moment).collect()
+}
+
+/// Seconds such as `12.400` in microseconds; what is no time comes last.
+fn micros(seconds: &str) -> u64 {
+    super::parse::parse_span(&format!("{seconds}s")).map_or(u64::MAX, |span| span.0)
 }

@@ -229,9 +229,11 @@ fn zookeeper(world: &World) -> ZkView {
     }
     for path in folders {
         if let Some(node) = tree.get(&path) {
-            groups.push(group(world, path, node));
+            let own = |name: &str| name.parse::<u32>().is_ok();
+            groups.push(group(world, path, node, own));
         }
     }
+    groups.extend(beside_kafka(world));
     ZkView {
         up: world.server_up,
         release: world.config.zookeeper,
@@ -245,9 +247,32 @@ fn watchers(world: &World, path: &str) -> u32 {
     world.server.watch_count(path)
 }
 
-fn group(world: &World, path: Path, node: &Znode) -> ChipGroup {
+/// What plain clients have made at the top of the tree. A node without children shows its owner.
+fn beside_kafka(world: &World) -> Vec<ChipGroup> {
+    const KAFKA: [&str; 5] = ["admin", "brokers", "controller", "controller_epoch", "zookeeper"];
+    let Some(root) = world.server.tree().get("/") else { return Vec::new() };
+    let others = root.children().filter(|(name, _)| !KAFKA.contains(&&***name));
+    others
+        .map(|(name, node)| {
+            let path: Path = format!("/{name}").into();
+            let mut made = group(world, path.clone(), node, |_| true);
+            if let (NodeKind::Ephemeral(session), true) = (node.kind, made.chips.is_empty()) {
+                let owner = world.owners.get(&session).map(|index| world.proc(*index));
+                let label = match owner.map(|proc| &proc.kind) {
+                    Some(Kind::Client(client)) => client.clone(),
+                    Some(Kind::Broker(id)) => id.to_string().into(),
+                    _ => name.clone(),
+                };
+                made.chips.push(chip(world, path, label, node));
+            }
+            made
+        })
+        .collect()
+}
+
+fn group(world: &World, path: Path, node: &Znode, shows: impl Fn(&str) -> bool) -> ChipGroup {
     let mut names: Vec<(&Arc<str>, &Znode)> =
-        node.children().filter(|(name, _)| name.parse::<u32>().is_ok()).collect();
+        node.children().filter(|(name, _)| shows(name)).collect();
     names.sort_by_key(|(name, _)| name.parse::<u32>().unwrap_or(u32::MAX));
     let more = u32::try_from(names.len().saturating_sub(CHIPS)).unwrap_or(0);
     let chips = names

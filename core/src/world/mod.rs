@@ -188,8 +188,8 @@ impl World {
         match item.what {
             What::Boot { proc, life } => self.boot(emit, proc, life),
             What::Resume { proc, life } => self.resume(emit, proc, life),
-            What::ToServer { conn, up } => self.to_server(emit, conn, up),
-            What::ToClient { conn, down } => self.to_client(emit, conn, down),
+            What::ToServer { conn, up } => self.arrive_at_server(emit, conn, up),
+            What::ToClient { conn, down } => self.arrive_at_client(emit, conn, down),
             What::Peer { from_id, to, to_life, msg, .. } => {
                 if self.is_alive(to, to_life) {
                     self.broker_step(

@@ -117,7 +117,7 @@ impl World {
         }
     }
 
-    pub(super) fn to_server(&mut self, emit: &mut Emit<'_>, conn: ConnId, up: Up) {
+    pub(super) fn arrive_at_server(&mut self, emit: &mut Emit<'_>, conn: ConnId, up: Up) {
         let Some(known) = self.conns.get_mut(&conn) else { return };
         let proc = known.proc;
         match up {
@@ -258,7 +258,7 @@ impl World {
         self.emit(emit, proc, detail || tool && sessions, Event::Zk(event));
     }
 
-    pub(super) fn to_client(&mut self, emit: &mut Emit<'_>, conn: ConnId, down: Down) {
+    pub(super) fn arrive_at_client(&mut self, emit: &mut Emit<'_>, conn: ConnId, down: Down) {
         let Some(known) = self.conns.get(&conn).copied() else { return };
         let index = known.proc;
         let proc = &self.procs[usize::from(index)];

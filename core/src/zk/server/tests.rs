@@ -156,7 +156,7 @@ fn each_mutation_breaks_its_rule() {
     assert_eq!(rig.ask(1, set("/e")), ["1 ok", &*event]);
 
     let mut rig = broken(Mutation::ZxidGoesBack);
-    rig.ask(1, Op::Exists { path: "/e".into(), watch: false });
+    rig.send(1, ToServer::Request { xid: 2, op: Op::Exists { path: "/e".into(), watch: false } });
     let zxid = |out: &ServerOut| match out {
         ServerOut::Send {
             frame: ToClient::Reply { zxid, result: Ok(Reply::Stat(_)), .. }, ..

@@ -113,11 +113,19 @@ fn takes_value(known: &str, letter: char) -> bool {
     known.split(letter).nth(1).is_some_and(|after| after.starts_with(':'))
 }
 
+/// A whole or decimal number with a sign.
+fn is_number(word: &str) -> bool {
+    let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    !(whole.is_empty() && part.is_empty()) && all(whole) && all(part)
+}
+
 /// A negative number is a value, never an option.
 fn looks_like_option(known: &str, word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|rest| {
         let letter = rest.trim_start_matches('-').chars().next();
-        letter.is_some_and(|letter| is_known(known, letter)) && word.parse::<f64>().is_err()
+        letter.is_some_and(|letter| is_known(known, letter)) && !is_number(word)
     })
 }
 
