@@ -84,7 +84,10 @@ fn check_values(place: &str, text: &str, lab: &Lab) {
         assert_ne!(answer, Answer::None, "{place}: %{{{value}}} has no answer here");
     }
     let marks = (text.matches('`').count(), text.matches("**").count());
-    assert!(marks.0.is_multiple_of(2) && marks.1.is_multiple_of(2), "{place}: a mark stays open in: {text}");
+    assert!(
+        marks.0.is_multiple_of(2) && marks.1.is_multiple_of(2),
+        "{place}: a mark stays open in: {text}"
+    );
 }
 
 fn check_beat(place: &str, beat: &Beat, pause: &Pause, now: &Lab, ahead: Option<&Lab>) {

@@ -36,6 +36,8 @@ pub fn test(rest: &[String]) -> Result<u8, String> {
             suite.skip(name, format!("tests/src/bin/{bin}.rs isn't there yet"));
         }
     }
+    let page = cargo(&["test", "--no-fail-fast", "--package", "kafkascope-web", "--bins"]);
+    suite.listen("page, native", Wording::Libtest, page);
     if wasm {
         let clippy = [&["clippy"], &WASM[..]].concat();
         suite.check("lints, wasm", cargo_with(&clippy, &lint));

@@ -427,8 +427,8 @@ fn query(words: &mut Words<'_>) -> Parsed<Query> {
         "now" => Query::Now,
         _ => {
             let expected = "leader, isr, controller, brokers, znode, data, children, owner, \
-                            session, process, client, timeout, heard, killed, expired, told, events, \
-                            watchers, count or now";
+                            session, process, client, timeout, heard, killed, expired, told, \
+                            events, watchers, count or now";
             return Err(words.unknown(at, word, expected));
         }
     })

@@ -213,12 +213,7 @@ impl Query {
             },
             Query::Owner(path) => owner(world, path),
             Query::Session(who) => session(world, who),
-            Query::Process(who) => match world.find(who).map(|index| world.proc(index).state) {
-                None | Some(State::Down) => Answer::Text("down".into()),
-                Some(State::Paused { .. }) => Answer::Text("paused".into()),
-                Some(State::Booting) => Answer::Text("booting".into()),
-                Some(State::Up) => Answer::Text("up".into()),
-            },
+            Query::Process(who) => process(world, who),
             Query::Client(who) => {
                 let client = world.find(who).and_then(|index| world.proc(index).client());
                 client.map_or(Answer::None, |client| Answer::Text(client.state().name().into()))
@@ -243,6 +238,16 @@ impl Query {
             | Query::Count(_) => Answer::None,
         }
     }
+}
+
+fn process(world: &World, who: &Who) -> Answer {
+    let state = match world.find(who).map(|index| world.proc(index).state) {
+        None | Some(State::Down) => "down",
+        Some(State::Paused { .. }) => "paused",
+        Some(State::Booting) => "booting",
+        Some(State::Up) => "up",
+    };
+    Answer::Text(state.into())
 }
 
 /// Whether the event shows that the client is there.
