@@ -24,7 +24,7 @@ fn main() {
             }
         }
     }
-    let mut code = format!("pub const TEXTS: u64 = {weight};\n");
+    let mut code = format!("// Texts: {weight}\n");
     for key in keys {
         let name = key.replace(['.', '-'], "_").to_uppercase();
         let _ = writeln!(code, "pub const {name}: Key = Key(\"{key}\");");

@@ -292,8 +292,8 @@ mod tests {
         let mut seen = startup();
         plain.still = true;
         for _ in 0..30 {
-            plain.forward(|lab| drop(lab.step()));
-            seen.forward(|lab| drop(lab.step()));
+            plain.forward(|lab| _ = lab.step());
+            seen.forward(|lab| _ = lab.step());
             for _ in 0..30 {
                 seen.frame(16.0);
             }

@@ -178,11 +178,11 @@ impl Engine {
     }
 
     pub fn step(&self) {
-        self.change(|driver| driver.forward(|lab| drop(lab.step())));
+        self.change(|driver| driver.forward(|lab| _ = lab.step()));
     }
 
     pub fn message(&self) {
-        self.change(|driver| driver.forward(|lab| drop(lab.fine_step())));
+        self.change(|driver| driver.forward(|lab| _ = lab.fine_step()));
     }
 
     pub fn back(&self) {

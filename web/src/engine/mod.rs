@@ -5,6 +5,6 @@ mod handle;
 mod pace;
 pub mod scenario;
 
-pub use driver::{Driver, Flow, Goal};
-pub use handle::{Channel, Engine, use_clock, use_engine, use_flow, use_world};
+pub use driver::Goal;
+pub use handle::{Engine, use_clock, use_engine, use_flow, use_world};
 pub use pace::Speed;

@@ -56,7 +56,7 @@ fn cells(parts: &Parts) -> Vec<Cell> {
 fn pitch(parts: &Parts, cells: &[Cell]) -> f64 {
     let most = cells.iter().map(|cell| cell.row + 1).max().unwrap_or(1);
     let height = parts.geo.cols.first().map_or(300.0, |col| col.h) - 8.0;
-    (height / most as f64).clamp(1.0, 8.0)
+    (height / most as f64).clamp(1.0, 14.0)
 }
 
 #[component]

@@ -293,7 +293,7 @@ fn dense(geo: &mut Geo, view: &StageView, room: &Room) {
     geo.cell = pitch;
     geo.grid = Rect::new(room.left, room.top, count * pitch, bottom - room.top);
     geo.titles.push((0, room.top + 60.0));
-    geo.add_broker = Rect::new(room.left + count * pitch + 8.0, room.top + 6.0, 30.0, 30.0);
+    geo.add_broker = Rect::new(room.left + count * pitch + 10.0, room.top + 44.0, 30.0, 30.0);
     geo.legend = (room.left, bottom + 18.0);
     geo.add_topic = Rect::new(16.0, bottom + 6.0, room.left - 28.0, 32.0);
     geo.h = geo.h.max(bottom + 52.0);

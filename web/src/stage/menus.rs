@@ -8,7 +8,7 @@ use kafkascope_core::world::{Command, Who};
 use yew::prelude::*;
 
 use super::Parts;
-use super::layout::{Level, Rect};
+use super::layout::{Geo, Level, Rect};
 use crate::app::{Ctx, use_ctx};
 use crate::engine::Engine;
 use crate::i18n::{Key, Lang, k, use_lang};
@@ -79,10 +79,15 @@ pub fn Menus(props: &MenusProps) -> Html {
         };
         process(lang, &ctx, target, &props.menu, geo.w)
     });
+    let topics = geo.titles.iter().filter_map(|(index, y)| {
+        let name = &view.topics.get(*index)?.name;
+        Some(topic(lang, &ctx, geo, *index, *y, name, &props.menu))
+    });
     html! {
         <>
             {for brokers}
             {for clients}
+            {for topics.filter(|_| !dense)}
             {ghost(lang, &ctx, "add-broker", geo.add_broker, k::ADD_BROKER, Dialog::AddBroker, geo.narrow)}
             {ghost(lang, &ctx, "add-topic", geo.add_topic, k::ADD_TOPIC, Dialog::CreateTopic, true)}
             {ghost(lang, &ctx, "add-client", geo.add_client, k::ADD_CLIENT, Dialog::OpenClient, true)}
@@ -111,6 +116,51 @@ fn ghost(
             <Icon name="plus" small=true />
             if words { <span>{label}</span> }
         </button>
+    }
+}
+
+/// Beside the topic's name: what can be done to it.
+fn topic(
+    lang: Lang,
+    ctx: &Ctx,
+    geo: &Geo,
+    index: usize,
+    y: f64,
+    name: &Arc<str>,
+    menu: &Option<Menu>,
+) -> Html {
+    let id = Menu::Topic(name.clone());
+    let act = |action: UiAction| {
+        let ctx = ctx.clone();
+        Callback::from(move |()| ctx.act(action.clone()))
+    };
+    let open = menu.as_ref() == Some(&id);
+    let refused = ctx.engine.check(&Command::DeleteTopic { topic: name.clone() }).err();
+    let delete = Item {
+        icon: Some("kill"),
+        danger: true,
+        disabled: refused.map(|why| words::refusal(lang, &why).into()),
+        ..Item::new(
+            "delete",
+            lang.t(k::ACT_DELETE_TOPIC),
+            act(UiAction::OpenDialog(Dialog::DeleteTopic(name.clone()))),
+        )
+    };
+    let (x, y) = match (geo.narrow, index) {
+        (true, 0) => (geo.w - 40.0, geo.zk.bottom() + 2.0),
+        (true, _) => (geo.w - 40.0, y - 18.0),
+        (false, 0) => (geo.gutter.x + geo.gutter.w / 2.0 - 13.0, y + 16.0),
+        (false, _) => (geo.gutter.x + geo.gutter.w - 8.0, y - 18.0),
+    };
+    let label = lang.fill(k::STAGE_MENU, &[("who", name)]);
+    html! {
+        <div class="stage-menu" key={format!("topic-{name}")} style={format!("left:{x}px;top:{y}px")}>
+            <MenuButton testid={format!("topic-{name}-menu")} class="btn quiet icon more" {open}
+                items={vec![delete]} label={AttrValue::from(label)} right={geo.narrow}
+                toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
+                <Icon name="more" small=true />
+            </MenuButton>
+        </div>
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kafkascope_core::base::Span;
-use kafkascope_core::kafka;
+use kafkascope_core::kafka::{self, payload};
 use kafkascope_core::lab::{BranchId, Lab};
 use kafkascope_core::view::{self, FlightKind, StageView};
 use kafkascope_core::world::{Event, Row, ZkEvent};
@@ -85,8 +85,7 @@ pub fn scene(lab: &Lab) -> Scene {
         firing: Vec::new(),
         moved: Vec::new(),
         crowned: None,
-        epoch: view::node(lab, "/controller_epoch")
-            .and_then(|node| kafkascope_core::kafka::payload::number(&node.data)),
+        epoch: view::node(lab, "/controller_epoch").and_then(|node| payload::number(&node.data)),
         view,
     };
     for flight in view::flights(lab) {

@@ -56,8 +56,8 @@ pub enum Menu {
     Speed,
     Branches,
     StoryFilter,
-    More,
     Proc(u16),
+    Topic(Arc<str>),
 }
 
 /// A dialog that is open. At most one; what it edits is its own affair.

@@ -25,8 +25,4 @@ impl Said {
     pub fn html(&self, lang: Lang) -> Html {
         lang.rich(self.key, &self.values())
     }
-
-    pub fn text(&self, lang: Lang) -> String {
-        lang.fill(self.key, &self.values())
-    }
 }
