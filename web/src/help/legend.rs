@@ -6,7 +6,7 @@ use crate::i18n::{Key, Lang, k};
 
 pub fn html(lang: Lang) -> Html {
     let row = |(key, mark): (Key, Html)| {
-        html! { <li><span class="mark" aria-hidden="true">{mark}</span>
+        html! { <li><span class="drawn" aria-hidden="true">{mark}</span>
         <span>{lang.rich(key, &[])}</span></li> }
     };
     html! {
@@ -114,6 +114,9 @@ fn flights() -> Vec<(Key, Html)> {
     let dot = |class: &'static str| svg(html! { <circle {class} cx="32" cy="13" r="4" /> });
     vec![
         (k::MARK_WRITE, diamond("f-zreq")),
+        (k::MARK_READ, dot("f-ask")),
+        (k::MARK_REPLY, dot("f-reply")),
+        (k::MARK_REQUEST, dot("f-rec")),
         (k::MARK_EVENT, diamond("f-watch")),
         (k::MARK_PING, dot("f-ping")),
         (k::MARK_FETCH, dot("f-fetch")),

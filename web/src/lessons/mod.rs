@@ -80,7 +80,7 @@ fn Open(props: &OpenProps) -> Html {
     html! {
         <section class="panel lesson" data-testid="lesson" aria-label={texts.title.clone()}
             data-step={key.unwrap_or_default()} data-playing={place.is_playing().to_string()}>
-            {crumbs(lang, place, &texts)}
+            {crumbs(&ctx, lang, place, &texts)}
             <div class="ltext" data-testid="lesson-text" aria-live="polite">
                 if let Some(beat) = beat {
                     <h2>{rich_text(lang, &beat.title, &place.values)}</h2>
@@ -116,8 +116,12 @@ fn progress(place: &Place) -> (usize, usize) {
     (number.map_or(0, |number| number + 1), pauses.len())
 }
 
-fn crumbs(lang: Lang, place: &Place, texts: &Texts) -> Html {
+fn crumbs(ctx: &Ctx, lang: Lang, place: &Place, texts: &Texts) -> Html {
     let (number, count) = progress(place);
+    let back = {
+        let (ctx, place) = (ctx.clone(), place.clone());
+        Callback::from(move |_: MouseEvent| run::go_back(&ctx, &place))
+    };
     let label = lang.fill(k::LESSONS_STEP, &[("n", &number), ("count", &count)]);
     html! {
         <div class="crumbs">
@@ -129,6 +133,13 @@ fn crumbs(lang: Lang, place: &Place, texts: &Texts) -> Html {
                         (step == number).then_some("d1"))} />
                 })}
             </span>
+            if number > 1 && !place.is_playing() {
+                <button type="button" class="btn quiet icon" data-testid="lesson-back"
+                    aria-label={lang.t(k::LESSONS_BACK)} title={lang.t(k::LESSONS_BACK)}
+                    onclick={back}>
+                    <Icon name="back" small=true />
+                </button>
+            }
         </div>
     }
 }
@@ -292,13 +303,6 @@ fn Foot(props: &FootProps) -> Html {
                 {hint_button(&ctx, lang, props)}
             }
             <span class="grow" />
-            if number > 1 && !place.is_playing() {
-                <button type="button" class="btn quiet icon" data-testid="lesson-back"
-                    aria-label={lang.t(k::LESSONS_BACK)} title={lang.t(k::LESSONS_BACK)}
-                    onclick={click(run::go_back)}>
-                    <Icon name="back" small=true />
-                </button>
-            }
             if number != count || place.is_playing() {
                 <button type="button" class="btn quiet" data-testid="lesson-leave"
                     onclick={leave}>{lang.t(k::LESSONS_LEAVE)}</button>
