@@ -2,6 +2,8 @@
 //!
 //! A flow is a file of this folder with `pub fn run(&Browser) -> Result<()>`, named in `flows!`.
 
+mod hands;
+
 use browser::{Browser, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -19,6 +21,15 @@ macro_rules! flows {
 // One line each, in the order in which a person meets them.
 flows! {
     first_load,
+    add_broker,
+    kill_broker,
+    controller_by_hand,
+    share_link,
+    language,
+    keyboard,
+    narrow,
+    lesson,
+    reduced_motion,
 }
 
 struct Asked {
