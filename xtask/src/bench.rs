@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: native measurements, then what the page weighs on the wire.
+//! `cargo xtask bench`: native measurements, what the page weighs on the wire, then the same in
+//! Chromium.
 
 use crate::{native, run, setup};
 use std::fs::File;
@@ -15,11 +16,15 @@ pub fn bench(rest: &[String]) -> Result<u8, String> {
     } else {
         println!("native measurements: tests/src/bin/bench.rs isn't there yet");
     }
-    if !setup::setup(setup::Scope::Release).is_empty() {
+    if !setup::setup(setup::Scope::Everything).is_empty() {
         return Ok(1);
     }
     page_sizes()?;
-    Ok(code)
+    let mut speed = run::command("cargo");
+    speed.args(["run", "--quiet", "--package", "kafkascope-browser-tests", "--bin", "speed"]);
+    speed.args(["--", "--dist"]).arg(run::target_dir().join("page"));
+    let status = speed.status().map_err(|why| format!("can't run cargo: {why}"))?;
+    Ok(code.max(u8::from(!status.success())))
 }
 
 fn page_sizes() -> Result<(), String> {

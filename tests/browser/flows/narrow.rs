@@ -1,29 +1,32 @@
 //! On a telephone's screen nothing is cut off, and everything can be hit with a finger.
 
 use crate::hands::{choose, play_opening, set_playing};
-use browser::{Browser, Options, Page, Result, ensure};
+use browser::{Browser, Context, Options, Page, Result, ensure};
 
 pub fn run(browser: &Browser) -> Result<()> {
+    // All that is wrong is told at once: it is rarely one thing alone.
+    let mut wrong = Vec::new();
     for (width, language) in [(390, "en"), (390, "zh-CN"), (360, "en")] {
         let options =
             Options { width, height: 844, language: language.into(), ..Options::default() };
         let page = browser.open(&options)?;
         play_opening(&page)?;
         let place = format!("{width} px, {language}");
-        fits(&page, &place)?;
+        fits(&page, &place, &mut wrong)?;
         for tab in ["znodes", "znode", "console", "invariants", "story"] {
             page.testid(&format!("narrow-tab-{tab}")).click()?;
             let region = if tab == "znode" { "inspector" } else { tab };
             page.testid(region).wait()?;
-            fits(&page, &format!("{place}, {tab}"))?;
+            fits(&page, &format!("{place}, {tab}"), &mut wrong)?;
         }
-        dialogs(&page, &place)?;
-        lesson(&page, &place)?;
+        dialogs(&page, &place, &mut wrong)?;
+        lesson(&page, &place, &mut wrong)?;
     }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n  "));
     Ok(())
 }
 
-fn dialogs(page: &Page, place: &str) -> Result<()> {
+fn dialogs(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
     for (opener, dialog) in [
         ("add-broker", "dialog-add-broker"),
         ("add-topic", "dialog-create-topic"),
@@ -33,29 +36,29 @@ fn dialogs(page: &Page, place: &str) -> Result<()> {
     ] {
         page.testid(opener).click()?;
         page.testid(dialog).wait()?;
-        fits(page, &format!("{place}, {dialog}"))?;
+        fits(page, &format!("{place}, {dialog}"), wrong)?;
         page.testid(&format!("{dialog}-close")).click()?;
         page.testid(dialog).wait_gone()?;
     }
     for menu in ["scenario", "transport-speed", "branch-list", "broker-1-menu", "broker-3-menu"] {
         page.testid(menu).click()?;
         page.testid(&format!("{menu}-menu")).wait()?;
-        fits(page, &format!("{place}, {menu}"))?;
+        fits(page, &format!("{place}, {menu}"), wrong)?;
         page.press("Escape")?;
         page.testid(&format!("{menu}-menu")).wait_gone()?;
     }
     Ok(())
 }
 
-fn lesson(page: &Page, place: &str) -> Result<()> {
+fn lesson(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
     choose(page, "scenario", "lesson-zookeeper")?;
     page.testid("lesson-next").wait()?;
     set_playing(page, false)?;
-    fits(page, &format!("{place}, lesson"))
+    fits(page, &format!("{place}, lesson"), wrong)
 }
 
 /// Nothing is wider than the screen, and nothing too small for a finger.
-fn fits(page: &Page, place: &str) -> Result<()> {
+fn fits(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
     // Marks of the timeline lie where the moments are: they may be close, and keys reach them all.
     let body = "
         const root = document.scrollingElement, wide = innerWidth, wrong = [];
@@ -74,9 +77,9 @@ fn fits(page: &Page, place: &str) -> Result<()> {
             if (control && (r.width < least - 0.5 || r.height < least - 0.5))
                 wrong.push('too small: ' + box);
         }
-        return wrong.join('; ')";
-    let wrong = page.script(body)?;
-    let wrong = wrong.as_str().unwrap_or("no answer");
-    ensure!(wrong.is_empty(), "at {place}: {wrong}");
+        return wrong";
+    let found = page.script(body)?;
+    let found = found.as_array().context("no answer")?;
+    wrong.extend(found.iter().map(|what| format!("{place}: {what}")));
     Ok(())
 }

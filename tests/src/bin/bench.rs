@@ -1,18 +1,15 @@
 //! Measures what the page needs: the price of an event, of going anywhere in a long run, of the
-//! views. Prints counts and ratios; nothing here passes or fails.
+//! views. Processor time, which a busy machine doesn't stretch. Nothing here passes or fails.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant as Clock};
+use std::time::Duration;
 
+use cpu_time::ProcessTime as Clock;
 use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::lab::{Lab, Progress};
 use kafkascope_core::{script, view};
 
-const BIG: &str = "kafkascope 1
-profile textbook seed 7
-at 0s start broker 1..50
-at 5s create topic events partitions 1000 replication 2
-";
+const BIG: &str = include_str!("../../big.scn");
 
 fn lab() -> Lab {
     let script = script::parse(BIG).expect("the script is well-formed");

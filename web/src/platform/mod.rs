@@ -2,5 +2,6 @@
 
 pub mod address;
 pub mod files;
+pub mod measure;
 pub mod media;
 pub mod storage;

@@ -77,8 +77,9 @@ pub enum Dialog {
     Help,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DockTab {
+    #[default]
     Znode,
     Console,
     Invariants,
@@ -92,12 +93,6 @@ pub enum NarrowTab {
     Znodes,
     Dock(DockTab),
     Lesson,
-}
-
-impl Default for DockTab {
-    fn default() -> Self {
-        DockTab::Znode
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
