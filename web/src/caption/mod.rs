@@ -112,9 +112,8 @@ fn cause(lang: Lang, lab: &Lab, index: usize) -> Option<Html> {
     let cause = chain.into_iter().skip(1).find(|at| !rows[*at as usize].detail)? as usize;
     let at = rows[cause].at;
     let because = sentence(lang, lab, cause, true);
-    Some(
-        html! { <>{lang.t(k::CAPTION_BECAUSE)}{because}{lang.fill(k::CAPTION_WHEN, &[("at", &at)])}</> },
-    )
+    let when = lang.fill(k::CAPTION_WHEN, &[("at", &at)]);
+    Some(html! { <>{lang.t(k::CAPTION_BECAUSE)}{because}{when}</> })
 }
 
 /// Dead, and ZooKeeper doesn't know: the most important thing while it lasts.

@@ -343,7 +343,8 @@ mod tests {
             assert!(at(bad, "", 0).path.is_some(), "{bad:?}");
         }
         assert!(at("/a", "it's \"both\"", 0).data.is_some());
-        assert!(at("/a", &"x".repeat(1 << 20), 0).data.is_some());
+        let large = "x".repeat(1 << 20);
+        assert!(at("/a", &large, 0).data.is_some());
         assert_eq!(at("/controller", "", 0).note, Some(k::FORM_EXISTS));
         assert_eq!(at("/controller/x", "", 0).note, Some(k::FORM_LEAF));
         assert_eq!(at("/no/x", "", 0).note, Some(k::FORM_NO_PARENT));

@@ -64,7 +64,10 @@ fn fill(piece: &str, values: Values<'_>) -> String {
     let mut rest = piece;
     while let Some(at) = rest.find("%{") {
         out.push_str(&rest[..at]);
-        let Some(end) = rest[at..].find('}') else { break };
+        let Some(end) = rest[at..].find('}') else {
+            rest = &rest[at..];
+            break;
+        };
         let name = &rest[at + 2..at + end];
         if let Some((_, value)) = values.iter().find(|(known, _)| *known == name) {
             let _ = write!(out, "{value}");

@@ -29,7 +29,8 @@ pub fn Invariants() -> Html {
     let engine = use_world();
     let (tallies, findings) = engine.read(|lab| (lab.checks().tallies, findings(lang, lab)));
     html! {
-        <section class="invariants" data-testid="invariants" aria-label={lang.t(k::DOCK_INVARIANTS)}>
+        <section class="invariants" data-testid="invariants"
+            aria-label={lang.t(k::DOCK_INVARIANTS)}>
             if !findings.is_empty() {
                 <ul class="breaches">{for findings.into_iter().map(finding)}</ul>
             }

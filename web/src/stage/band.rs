@@ -52,7 +52,7 @@ fn folder(
         .chips
         .iter()
         .zip(&place.chips)
-        .map(|(one, (x, w))| chip(parts, one, rect.x + x, rect.y + 24.0, *w, pick))
+        .map(|(one, (x, w))| chip(parts, one, rect.x + x, rect.y + 23.0, *w, pick))
         .collect();
     let pending = scene.pending.iter().filter(|(at, _)| *at == index);
     let pending = pending.map(|(_, name)| ("pending", name.as_str()));
@@ -61,7 +61,7 @@ fn folder(
     let shadows: Vec<Html> = pending
         .chain(ghosts)
         .zip(rest)
-        .map(|((class, name), (x, w))| shadow(class, name, rect.x + x, rect.y + 24.0, *w))
+        .map(|((class, name), (x, w))| shadow(class, name, rect.x + x, rect.y + 23.0, *w))
         .collect();
     let after = place.chips.last().map_or(rect.x + 9.0, |(x, w)| rect.x + x + w + 6.0);
     let path = group.path.clone();
@@ -130,8 +130,8 @@ fn chip(parts: &Parts, chip: &Chip, x: f64, y: f64, w: f64, pick: &Pick) -> Html
         <g key={&*chip.path} {class} tabindex="0" role="button" aria-label={chip.path.to_string()}
             data-testid={format!("zk-chip-{}", chip.path)}
             onclick={choose.reform(|_: MouseEvent| ())} {onkeydown}>
-            <rect x={x.to_string()} y={y.to_string()} width={w.to_string()} height="22" rx="5" />
-            <text x={(x + w / 2.0).to_string()} y={(y + 15.0).to_string()} text-anchor="middle"
+            <rect x={x.to_string()} y={y.to_string()} width={w.to_string()} height="24" rx="5" />
+            <text x={(x + w / 2.0).to_string()} y={(y + 16.0).to_string()} text-anchor="middle"
                 class="zct">{chip_text(&chip.label, chip.count)}</text>
         </g>
     }
@@ -142,11 +142,11 @@ fn shadow(class: &'static str, name: &str, x: f64, y: f64, w: f64) -> Html {
     let text = if name.starts_with('/') { "–" } else { name };
     html! {
         <g class={classes!("zc", class)} aria-hidden="true">
-            <rect x={x.to_string()} y={y.to_string()} width={w.to_string()} height="22" rx="5" />
-            <text x={(x + w / 2.0).to_string()} y={(y + 15.0).to_string()} text-anchor="middle"
+            <rect x={x.to_string()} y={y.to_string()} width={w.to_string()} height="24" rx="5" />
+            <text x={(x + w / 2.0).to_string()} y={(y + 16.0).to_string()} text-anchor="middle"
                 class="zct">{text.to_owned()}</text>
             if class == "gone" {
-                <path d={format!("M{} {}h{}", x + 4.0, y + 11.0, w - 8.0)} class="strike" />
+                <path d={format!("M{} {}h{}", x + 4.0, y + 12.0, w - 8.0)} class="strike" />
             }
         </g>
     }

@@ -163,7 +163,8 @@ fn crown(lang: Lang, parts: &Parts, broker: &BrokerView, rect: Rect) -> Html {
         (parts.scene.crowned == Some(broker.id)).then_some("moved"),
     );
     html! {
-        <g key="crown" {class} data-testid="crown" style={format!("transform:translate({x}px,{y}px)")}>
+        <g key="crown" {class} data-testid="crown"
+            style={format!("transform:translate({x}px,{y}px)")}>
             <rect width={width.to_string()} height="20" rx="10" />
             <use href="#i-crown" x="9" y="4" width="12" height="12" class="ics" />
             <text x="26" y="14" class="crownt">{text}</text>

@@ -104,10 +104,12 @@ pub fn Dense(props: &PartProps) -> Html {
                     &[("brokers", &view.brokers.len()), ("n", &count), ("low", &low)])} />
             <div class="dense-note" style={format!("top:{top}px")}>
                 <b>{lang.t(k::DENSE_BROKERS)}</b>
-                <span>{lang.fill(k::DENSE_COUNT, &[("n", &view.brokers.len()), ("down", &down)])}</span>
+                <span>{lang.fill(k::DENSE_COUNT,
+                    &[("n", &view.brokers.len()), ("down", &down)])}</span>
                 {for view.topics.iter().take(4).map(|topic| html! {
                     <><b>{topic.name.to_string()}</b>
-                    <span>{lang.fill(k::DENSE_PARTITIONS, &[("n", &topic.partitions.len())])}</span></>
+                    <span>{lang.fill(k::DENSE_PARTITIONS,
+                        &[("n", &topic.partitions.len())])}</span></>
                 })}
                 if low > 0 {
                     <em>{lang.fill(k::DENSE_LOW, &[("n", &low)])}</em>

@@ -115,7 +115,8 @@ fn shape_of(shape: &str) -> Html {
     match shape {
         "write" => html! { <path d="M0 -6.5 6.5 0 0 6.5 -6.5 0z" class="f-zreq" /> },
         "watch" => html! {
-            <><circle r="11" class="f-halo" /><path d="M0 -6.5 6.5 0 0 6.5 -6.5 0z" class="f-watch" /></>
+            <><circle r="11" class="f-halo" />
+            <path d="M0 -6.5 6.5 0 0 6.5 -6.5 0z" class="f-watch" /></>
         },
         "leader" => html! { <circle r="5" class="f-rec" /> },
         "fetch" => html! { <circle r="2.4" class="f-fetch" /> },
@@ -155,7 +156,8 @@ fn Fields(props: &FieldsProps) -> Html {
     let left = (x - 140.0).clamp(8.0, (geo.w - 288.0).max(8.0));
     let close = Callback::from(move |_: MouseEvent| ctx.act(UiAction::Escape));
     html! {
-        <div class="pop" data-testid="flight-card" style={format!("left:{left:.0}px;top:{:.0}px", y + 22.0)}>
+        <div class="pop" data-testid="flight-card"
+            style={format!("left:{left:.0}px;top:{:.0}px", y + 22.0)}>
             <h3>{lang.t(kind(&flight.kind).1)}<span class="grow" />
                 <button type="button" class="btn quiet icon" onclick={close}
                     aria-label={lang.t(k::DIALOG_CLOSE)} data-testid="flight-card-close">

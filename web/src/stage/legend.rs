@@ -18,9 +18,10 @@ pub fn Legend(props: &PartProps) -> Html {
     let per_row = if geo.narrow { 4 } else { 6 };
     let pitch = if geo.narrow { (geo.w - 20.0) / 4.0 } else { pitch };
     let dense = geo.level == Level::Dense;
+    let shown = ALL.iter().filter(|(name, _)| !dense || *name != "eph");
     html! {
         <g class="legend" aria-hidden="true">
-            {for ALL.iter().filter(|(name, _)| !dense || *name != "eph").enumerate().map(|(i, (name, key))| {
+            {for shown.enumerate().map(|(i, (name, key))| {
                 let x = x + (i % per_row) as f64 * pitch;
                 let y = y + (i / per_row) as f64 * 19.0;
                 html! { <g transform={format!("translate({x} {y})")}>

@@ -88,9 +88,11 @@ pub fn Menus(props: &MenusProps) -> Html {
             {for brokers}
             {for clients}
             {for topics.filter(|_| !dense)}
-            {ghost(lang, &ctx, "add-broker", geo.add_broker, k::ADD_BROKER, Dialog::AddBroker, geo.narrow)}
+            {ghost(lang, &ctx, "add-broker", geo.add_broker, k::ADD_BROKER,
+                Dialog::AddBroker, geo.narrow)}
             {ghost(lang, &ctx, "add-topic", geo.add_topic, k::ADD_TOPIC, Dialog::CreateTopic, true)}
-            {ghost(lang, &ctx, "add-client", geo.add_client, k::ADD_CLIENT, Dialog::OpenClient, true)}
+            {ghost(lang, &ctx, "add-client", geo.add_client, k::ADD_CLIENT,
+                Dialog::OpenClient, true)}
         </>
     }
 }
@@ -154,7 +156,8 @@ fn topic(
     };
     let label = lang.fill(k::STAGE_MENU, &[("who", name)]);
     html! {
-        <div class="stage-menu" key={format!("topic-{name}")} style={format!("left:{x}px;top:{y}px")}>
+        <div class="stage-menu" key={format!("topic-{name}")}
+            style={format!("left:{x}px;top:{y}px")}>
             <MenuButton testid={format!("topic-{name}-menu")} class="btn quiet icon more" {open}
                 items={vec![delete]} label={AttrValue::from(label)} right={geo.narrow}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>

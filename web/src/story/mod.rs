@@ -170,7 +170,8 @@ fn RowItem(props: &RowItemProps) -> Html {
         })
     };
     html! {
-        <li class={classes!("row", line.class.clone())} data-testid={format!("story-row-{}", line.row)}
+        <li class={classes!("row", line.class.clone())}
+            data-testid={format!("story-row-{}", line.row)}
             onclick={go(line.row)}>
             <button type="button" class="time" onclick={go(line.row)}>{line.at.clone()}</button>
             <span class="mk"><Icon name={line.icon} small=true /></span>

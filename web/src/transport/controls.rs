@@ -56,11 +56,13 @@ fn Buttons() -> Html {
     };
     html! {
         <>
-            {button("transport-message-back", "prevmsg", k::TRANSPORT_MESSAGE_BACK, "⇧←", "fine", Engine::message_back)}
+            {button("transport-message-back", "prevmsg", k::TRANSPORT_MESSAGE_BACK, "⇧←",
+                "fine", Engine::message_back)}
             {button("transport-back", "back", k::TRANSPORT_BACK, "←", "", Engine::back)}
             {button("transport-play", icon, key, "␣", "play", Engine::toggle_playing)}
             {button("transport-step", "step", k::TRANSPORT_STEP, "→", "", Engine::step)}
-            {button("transport-message", "nextmsg", k::TRANSPORT_MESSAGE, "⇧→", "fine", Engine::message)}
+            {button("transport-message", "nextmsg", k::TRANSPORT_MESSAGE, "⇧→",
+                "fine", Engine::message)}
         </>
     }
 }

@@ -223,7 +223,8 @@ fn mark_list(lang: Lang, strip: &Strip, width: f64) -> Html {
         let worded = next - x > letters;
         html! { <MarkItem key={mark.row} mark={mark.clone()} {x} {worded} /> }
     });
-    html! { <div class="marks" role="group" aria-label={lang.t(k::TRANSPORT_MARKS)}>{for shown}</div> }
+    let label = lang.t(k::TRANSPORT_MARKS);
+    html! { <div class="marks" role="group" aria-label={label}>{for shown}</div> }
 }
 
 #[derive(PartialEq, Properties)]

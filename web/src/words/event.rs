@@ -16,7 +16,8 @@ pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
         .procs
         .get(usize::from(row.proc))
         .is_some_and(|proc| matches!(proc.kind, Kind::Client(_) | Kind::Admin));
-    let actor = if scene.inner || client { name } else { upper(&name) };
+    let within = scene.inner || client || begins_otherwise(&row.event);
+    let actor = if within { name } else { upper(&name) };
     let you = you(lang, scene);
     match &row.event {
         Event::Commanded(command) => commanded(lang, command, &you),
@@ -50,6 +51,12 @@ pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
         }
         Event::Breach(breach) => self::breach(lang, breach, &actor),
     }
+}
+
+/// Sentences that don't begin with their actor: "The session of **broker 1** expires".
+fn begins_otherwise(event: &Event) -> bool {
+    use ZkEvent::{SessionClosed, SessionExpired};
+    matches!(event, Event::LinkCut | Event::Zk(SessionClosed { .. } | SessionExpired { .. }))
 }
 
 fn you(lang: Lang, scene: Scene<'_>) -> String {

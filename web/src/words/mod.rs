@@ -12,7 +12,7 @@ pub use said::Said;
 
 use kafkascope_core::sim::RowId;
 use kafkascope_core::world::proc::{Kind, Proc};
-use kafkascope_core::world::{Event, Row, Who};
+use kafkascope_core::world::{Event, Row, Who, ZkEvent};
 
 use crate::i18n::{Lang, k};
 
@@ -36,7 +36,7 @@ pub fn who(lang: Lang, who: &Who) -> String {
     match who {
         Who::ZooKeeper => "ZooKeeper".to_owned(),
         Who::Broker(id) => lang.fill(k::WHO_BROKER, &[("id", id)]),
-        Who::Machine(id, host) => format!("Broker {id}@{host}"),
+        Who::Machine(id, host) => lang.fill(k::WHO_IMPOSTOR, &[("id", id), ("host", host)]),
         Who::Client(name) => name.to_string(),
     }
 }
@@ -85,13 +85,54 @@ pub fn is_yours(branch: &kafkascope_core::lab::Branch, rows: &[Row], row: usize)
 pub fn chain(rows: &[Row], row: u32) -> Vec<u32> {
     let mut chain = vec![row];
     let mut at = row;
-    while let Some(cause) = rows.get(at as usize).map(|row| row.cause) {
-        // A cause lies before its effect, so this ends.
-        if cause == RowId::NONE || cause.0 >= at {
-            break;
-        }
-        at = cause.0;
+    while let Some(cause) = cause(rows, at) {
+        at = cause;
         chain.push(at);
     }
     chain
+}
+
+/// A cause lies before its effect, so following it ends.
+fn cause(rows: &[Row], at: u32) -> Option<u32> {
+    let row = rows.get(at as usize)?;
+    let known = Some(row.cause).filter(|cause| *cause != RowId::NONE).map(|cause| cause.0);
+    let silence = || match row.event {
+        Event::Zk(ZkEvent::SessionExpired { .. }) => silence(rows, row.proc, at),
+        _ => None,
+    };
+    known.or_else(silence).filter(|cause| *cause < at)
+}
+
+/// A deadline has no cause in the run; that nobody kept it up has one: the holder fell silent.
+fn silence(rows: &[Row], proc: u16, before: u32) -> Option<u32> {
+    let silent = |row: &Row| {
+        let event = &row.event;
+        row.proc == proc && matches!(event, Event::Killed | Event::Paused { .. } | Event::LinkCut)
+    };
+    let at = rows.get(..before as usize)?.iter().rposition(silent)?;
+    u32::try_from(at).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use kafkascope_core::base::Instant;
+    use kafkascope_core::world::{Command, Who};
+
+    use super::*;
+    use crate::engine::scenario;
+
+    #[test]
+    fn a_session_expires_because_its_holder_was_killed() {
+        let mut lab = scenario::ALL[0].lab();
+        let _ = lab.advance(Instant(3_000_000), u32::MAX);
+        lab.submit(Command::Kill(Who::Broker(1))).expect("it runs");
+        let _ = lab.advance(Instant(12_000_000), u32::MAX);
+        let rows = lab.rows();
+        let expired = |row: &Row| matches!(row.event, Event::Zk(ZkEvent::SessionExpired { .. }));
+        let expiry = rows.iter().position(expired).expect("it expires");
+        let chain = chain(rows, u32::try_from(expiry).unwrap());
+        let first = &rows[*chain.last().unwrap() as usize].event;
+        let kill = Command::Kill(Who::Broker(1));
+        assert!(matches!(first, Event::Commanded(command) if **command == kill), "{first:?}");
+    }
 }
