@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn selecting_twice_takes_it_back() {
         let row = UiAction::Toggle(Selected::Row(3));
-        assert_eq!(after(&[row.clone()]).selected, Some(Selected::Row(3)));
+        assert_eq!(after(std::slice::from_ref(&row)).selected, Some(Selected::Row(3)));
         assert_eq!(after(&[row.clone(), row]).selected, None);
     }
 
