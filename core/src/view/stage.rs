@@ -188,7 +188,8 @@ fn sessions(world: &World) -> BTreeMap<u16, SessionView> {
         let proc = world.proc(index);
         let keeps = proc.state == State::Up
             && !world.is_cut(index)
-            && proc.client().is_some_and(|client| client.session() == session.id);
+            && (proc.client().is_some_and(|client| client.session() == session.id)
+                || is_being_told(world, session.id));
         let state = match (world.server_up, keeps) {
             (false, _) => SessionState::Frozen,
             (true, true) => SessionState::Kept,
@@ -198,6 +199,16 @@ fn sessions(world: &World) -> BTreeMap<u16, SessionView> {
         found.insert(index, SessionView { session, timeout_ms, deadline, state });
     }
     found
+}
+
+/// The answer that opens this session is on its way to its client.
+fn is_being_told(world: &World, opened: SessionId) -> bool {
+    world.in_flight().any(|(_, _, item)| match &item.what {
+        What::ToClient { conn, down: Down::Frame(ToClient::Connected { session, .. }) } => {
+            *session == opened && world.conns.contains_key(conn)
+        }
+        _ => false,
+    })
 }
 
 fn life(proc: &Proc) -> Life {
