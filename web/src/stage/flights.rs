@@ -25,11 +25,20 @@ pub fn Flights(props: &PartProps) -> Html {
     let flights = engine.read(view::flights);
     let pick = Callback::from(move |id| ctx.act(UiAction::Toggle(Selected::Flight(id))));
     let parts = &props.parts;
+    // Words stand where there is room: in the gap under the band, never on each other.
+    let gap = parts.geo.cols.first().map_or(f64::MAX, |col| col.y - 16.0);
+    let mut worded: Vec<(f64, f64)> = Vec::new();
     html! {
         <g class="flights">
             {for flights.iter().take(MOST).filter_map(|flight| {
                 let (x, y) = at(parts, flight, now)?;
-                Some(mark(lang, parts, flight, x, y, &pick))
+                let near = |(a, b): &(f64, f64)| (a - x).abs() < 200.0 && (b - y).abs() < 15.0;
+                let free = y < gap && !parts.geo.narrow && !worded.iter().any(near);
+                let tag = tag(flight).filter(|_| free);
+                if tag.is_some() {
+                    worded.push((x, y));
+                }
+                Some(mark(lang, parts, flight, (x, y), tag, &pick))
             })}
         </g>
     }
@@ -85,7 +94,14 @@ fn tag(flight: &Flight) -> Option<String> {
     }
 }
 
-fn mark(lang: Lang, parts: &Parts, flight: &Flight, x: f64, y: f64, pick: &Callback<u64>) -> Html {
+fn mark(
+    lang: Lang,
+    parts: &Parts,
+    flight: &Flight,
+    (x, y): (f64, f64),
+    tag: Option<String>,
+    pick: &Callback<u64>,
+) -> Html {
     let (shape, key) = kind(&flight.kind);
     let selected = parts.selected == Some(Selected::Flight(flight.id));
     let choose = {
@@ -95,7 +111,6 @@ fn mark(lang: Lang, parts: &Parts, flight: &Flight, x: f64, y: f64, pick: &Callb
     let onkeydown = super::menus::enter(&choose);
     let onclick = choose.reform(|event: MouseEvent| event.stop_propagation());
     let right = x > parts.geo.w - 190.0;
-    let wordy = !parts.geo.narrow;
     html! {
         <g key={flight.id} class={classes!("fly", shape, selected.then_some("sel"))} tabindex="0"
             role="button" aria-label={lang.t(key)} aria-expanded={selected.to_string()}
@@ -103,7 +118,7 @@ fn mark(lang: Lang, parts: &Parts, flight: &Flight, x: f64, y: f64, pick: &Callb
             transform={format!("translate({x:.1} {y:.1})")} {onclick} {onkeydown}>
             <circle r="13" class="hit" />
             {shape_of(shape)}
-            if let Some(tag) = tag(flight).filter(|_| wordy) {
+            if let Some(tag) = tag {
                 <text x={if right { "-10" } else { "10" }} y="4" class="flyt"
                     text-anchor={right.then_some("end")}>{tag}</text>
             }

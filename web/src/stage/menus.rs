@@ -54,7 +54,7 @@ pub fn Menus(props: &MenusProps) -> Html {
             let at = match geo.narrow {
                 // No room for a button of its own: the whole head opens the menu.
                 true => (rect.x, rect.y),
-                false => (rect.right() - 68.0, rect.y + 11.0),
+                false => (rect.right() - 68.0, rect.y + 2.0),
             };
             let target = Target {
                 proc: broker.proc,
