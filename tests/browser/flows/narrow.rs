@@ -1,6 +1,6 @@
 //! On a telephone's screen nothing is cut off, and everything can be hit with a finger.
 
-use crate::hands::{choose, play_opening, set_playing};
+use crate::hands::{play_opening, set_playing};
 use browser::{Browser, Context, Options, Page, Result, ensure};
 
 pub fn run(browser: &Browser) -> Result<()> {
@@ -14,12 +14,13 @@ pub fn run(browser: &Browser) -> Result<()> {
         let place = format!("{width} px, {language}");
         fits(&page, &place, &mut wrong)?;
         for tab in ["znodes", "znode", "console", "invariants", "story"] {
-            page.testid(&format!("narrow-tab-{tab}")).click()?;
+            tap(&page, &format!("narrow-tab-{tab}"))?;
             let region = if tab == "znode" { "inspector" } else { tab };
             page.testid(region).wait()?;
             fits(&page, &format!("{place}, {tab}"), &mut wrong)?;
         }
         dialogs(&page, &place, &mut wrong)?;
+        fork(&page, &place, &mut wrong)?;
         lesson(&page, &place, &mut wrong)?;
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n  "));
@@ -34,14 +35,14 @@ fn dialogs(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
         ("share-open", "share"),
         ("help-open", "help"),
     ] {
-        page.testid(opener).click()?;
+        tap(page, opener)?;
         page.testid(dialog).wait()?;
         fits(page, &format!("{place}, {dialog}"), wrong)?;
-        page.testid(&format!("{dialog}-close")).click()?;
+        tap(page, &format!("{dialog}-close"))?;
         page.testid(dialog).wait_gone()?;
     }
-    for menu in ["scenario", "transport-speed", "branch-list", "broker-1-menu", "broker-3-menu"] {
-        page.testid(menu).click()?;
+    for menu in ["scenario", "transport-speed", "broker-1-menu", "broker-3-menu"] {
+        tap(page, menu)?;
         page.testid(&format!("{menu}-menu")).wait()?;
         fits(page, &format!("{place}, {menu}"), wrong)?;
         page.press("Escape")?;
@@ -50,11 +51,35 @@ fn dialogs(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
+/// Where there are branches, there is the button that lists them.
+fn fork(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
+    tap(page, "transport-back")?;
+    tap(page, "transport-back")?;
+    tap(page, "add-client")?;
+    tap(page, "dialog-submit")?;
+    page.testid("dialog-open-client").wait_gone()?;
+    fits(page, &format!("{place}, forked"), wrong)?;
+    tap(page, "branch-list")?;
+    page.testid("branch-list-item-1").wait()?;
+    fits(page, &format!("{place}, branches"), wrong)?;
+    tap(page, "branch-list-item-0")?;
+    page.testid("branch-list-menu").wait_gone()
+}
+
 fn lesson(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
-    choose(page, "scenario", "lesson-zookeeper")?;
+    tap(page, "scenario")?;
+    tap(page, "scenario-item-lesson-zookeeper")?;
     page.testid("lesson-next").wait()?;
     set_playing(page, false)?;
     fits(page, &format!("{place}, lesson"), wrong)
+}
+
+/// A finger scrolls first: bars lie over the page's upper and lower end.
+fn tap(page: &Page, id: &str) -> Result<()> {
+    let mark = page.testid(id);
+    mark.wait()?;
+    mark.js("e.scrollIntoView({ block: 'center' })")?;
+    mark.click()
 }
 
 /// Nothing is wider than the screen, and nothing too small for a finger.

@@ -5,10 +5,12 @@ use browser::{Browser, Context, Options, Page, Result, ensure};
 
 pub fn run(browser: &Browser) -> Result<()> {
     round_trip(browser)?;
-    broken(browser, "#s=kafkascope+1;nonsense", "Line 2, column 1: “nonsense”")?;
-    broken(browser, "#s=kafkascope+9;at+0s+start+broker+1", "Line 1, column 12: version “9”")?;
-    broken(browser, "#s=%00%ff", "damaged")?;
-    broken(browser, "#z=not-deflated", "damaged")
+    let page = browser.open(&Options::default())?;
+    broken(&page, "#s=kafkascope+1;nonsense", "Line 2, column 1: “nonsense”")?;
+    broken(&page, "#s=kafkascope+9;at+0s+start+broker+1", "Line 1, column 12: version “9”")?;
+    broken(&page, "#s=kafkascope+1;at+0s+kill+-9+broker+x", "Line 2, column")?;
+    broken(&page, "#s=%00%ff", "damaged")?;
+    broken(&page, "#z=not-deflated", "damaged")
 }
 
 fn round_trip(browser: &Browser) -> Result<()> {
@@ -58,18 +60,18 @@ fn so_far(page: &Page) -> Result<Vec<Row>> {
 }
 
 /// The link can't be opened: it says so, and the page plays its opening all the same.
-fn broken(browser: &Browser, fragment: &str, why: &str) -> Result<()> {
-    let page = browser.open(&Options { fragment: fragment.into(), ..Options::default() })?;
+fn broken(page: &Page, fragment: &str, why: &str) -> Result<()> {
+    page.go(fragment)?;
     page.testid("share-error").wait_text(why).with_context(|| fragment.to_owned())?;
     page.testid("share-close").click()?;
     page.testid("share").wait_gone()?;
-    play_until(&page, "the opening", |page| znode(page, "/brokers/ids/1").exists())?;
+    play_until(page, "the opening", |page| znode(page, "/brokers/ids/1").exists())?;
     // The same in the dialog, where it stands beside the field.
     page.testid("share-open").click()?;
     let text = format!("http://elsewhere.example/{fragment}");
-    fill(&page, "share-paste", &text)?;
+    fill(page, "share-paste", &text)?;
     page.testid("share-paste-open").click()?;
     page.testid("share-paste-error").wait_text(why).with_context(|| fragment.to_owned())?;
-    ensure!(znode(&page, "/brokers/ids/1").exists()?, "the run is gone");
+    ensure!(znode(page, "/brokers/ids/1").exists()?, "the run is gone");
     Ok(())
 }
