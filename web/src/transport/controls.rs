@@ -166,13 +166,13 @@ fn Meta(props: &OpenProps) -> Html {
         n => lang.fill(k::BRANCH_OF, &[("name", &branch_name(lang, current.0)), ("n", &n)]),
     };
     html! {
-        <div class="rowc meta">
+        <div class={classes!("rowc", "meta", (branches.len() > 1).then_some("forked"))}>
             <span>{lang.fill(k::TRANSPORT_META, &[("n", &steps), ("seed", &seed)])}</span>
             <MenuButton testid="branch-list" class="btn quiet tight" open={props.open} up=true
                 label={lang.t(k::BRANCH_LIST)} items={items.collect::<Vec<_>>()}
                 toggle={action(UiAction::ToggleMenu(Menu::Branches))}
                 close={action(UiAction::CloseMenu)}>
-                <Icon name="fork" small=true />{name}
+                <Icon name="fork" small=true /><span class="word">{name}</span>
             </MenuButton>
         </div>
     }
