@@ -21,6 +21,7 @@ use crate::app::{Ctx, use_ctx};
 use crate::engine::{Engine, use_world};
 use crate::i18n::{Lang, k, use_lang};
 use crate::state::UiAction;
+use crate::transport::branch_name;
 use crate::widgets::Icon;
 use input::Input;
 use output::{Output, is_shown};
@@ -90,18 +91,6 @@ pub fn past_of(lab: &Lab) -> Option<BranchId> {
     ahead.iter().any(|row| !row.detail).then(|| lab.current_branch())
 }
 
-/// A, B, … Z, AA, …
-pub fn branch_name(branch: BranchId) -> String {
-    let mut number = branch.0 + 1;
-    let mut name = String::new();
-    while number > 0 {
-        number -= 1;
-        name.insert(0, char::from(b'A' + (number % 26) as u8));
-        number /= 26;
-    }
-    name
-}
-
 #[component]
 pub fn Console(props: &ConsoleProps) -> Html {
     let engine = use_world();
@@ -127,7 +116,7 @@ pub fn Console(props: &ConsoleProps) -> Html {
             if let Some(branch) = screen.past_of {
                 <p class="past" data-testid="console-past">
                     <Icon name="fork" small=true />
-                    <span>{lang.rich(k::CLI_PAST, &[("branch", &branch_name(branch))])}</span>
+                    <span>{lang.rich(k::CLI_PAST, &[("branch", &branch_name(lang, branch.0))])}</span>
                 </p>
             }
             <Input client={ui.client.to_string()} {prompt} history={ui.history.clone()}
@@ -167,17 +156,5 @@ fn head(ctx: &Ctx, lang: Lang, ui: &ConsoleUi, screen: &Screen) -> Html {
             <span class="grow" />
             <span class="names">{"ls · get · stat · create · set · delete · help"}</span>
         </div>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn branches_have_letters() {
-        assert_eq!(branch_name(BranchId(0)), "A");
-        assert_eq!(branch_name(BranchId(25)), "Z");
-        assert_eq!(branch_name(BranchId(26)), "AA");
     }
 }

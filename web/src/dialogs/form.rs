@@ -6,10 +6,11 @@ use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
 use crate::app::{Ctx, use_action};
-use crate::console::{branch_name, past_of};
+use crate::console::past_of;
 use crate::engine::use_world;
 use crate::i18n::{Lang, k, use_lang};
 use crate::state::UiAction;
+use crate::transport::branch_name;
 use crate::widgets::{Icon, Modal};
 use crate::words;
 
@@ -143,7 +144,7 @@ pub fn Form(props: &FormProps) -> Html {
                 {props.children.clone()}
                 if let Some(branch) = past {
                     <p class="past" data-testid="dialog-past"><Icon name="fork" small=true />
-                        <span>{lang.rich(k::CLI_PAST, &[("branch", &branch_name(branch))])}</span>
+                        <span>{lang.rich(k::CLI_PAST, &[("branch", &branch_name(lang, branch.0))])}</span>
                     </p>
                 }
                 <div class="mfoot">
