@@ -23,7 +23,8 @@ pub fn run(browser: &Browser) -> Result<()> {
         Ok(epoch(page)? == "1" && !output.text()?.contains("delete"))
     })?;
     ensure!(branches(&page)? == 1, "going back has made a branch");
-    page.testid("console-past").wait()?;
+    // The console calls the branch as its menu does.
+    page.testid("console-past").wait_text(page.testid("branch-list").text()?.trim())?;
     enter(&page, "create /mine hello")?;
     page.wait_until("two branches", |page| Ok(branches(page)? == 2))?;
     play_until(&page, "the new branch's node", |page| znode(page, "/mine").exists())?;

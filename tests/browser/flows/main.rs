@@ -30,6 +30,7 @@ flows! {
     narrow,
     lesson,
     reduced_motion,
+    bad_input,
 }
 
 struct Asked {
