@@ -94,8 +94,10 @@ fn fits(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
             if (!r.width || !r.height || e.classList.contains('vh')) continue;
             if (!e.checkVisibility({ visibilityProperty: true })) continue;
             const control = e.matches('button, a, input, select, textarea, [role=button]');
-            if (id.startsWith('timeline-mark-') || e.closest('.story .row') || e.closest('.zn')) continue;
-            const box = `${id} ${r.x.toFixed(1)} ${r.y.toFixed(1)} ${r.width.toFixed(1)}×${r.height.toFixed(1)}`;
+            if (id.startsWith('timeline-mark-')) continue;
+            if (e.closest('.story .row') || e.closest('.zn')) continue;
+            const sides = [r.x, r.y, r.width, r.height].map(n => n.toFixed(1));
+            const box = `${id} ${sides.join(' ')}`;
             if (e.matches('.playhead')) continue;
             if (r.left < -0.5 || r.right > wide + 0.5) wrong.push('beyond the screen: ' + box);
             const least = e.matches('.tb') ? 44 : 24;

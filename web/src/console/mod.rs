@@ -116,7 +116,12 @@ pub fn Console(props: &ConsoleProps) -> Html {
             if let Some(branch) = screen.past_of {
                 <p class="past" data-testid="console-past">
                     <Icon name="fork" small=true />
-                    <span>{lang.rich(k::CLI_PAST, &[("branch", &branch_name(lang, branch.0))])}</span>
+                    <span>
+                        {lang.rich(
+                            k::CLI_PAST,
+                            &[("branch", &branch_name(lang, branch.0))],
+                        )}
+                    </span>
                 </p>
             }
             <Input client={ui.client.to_string()} {prompt} history={ui.history.clone()}

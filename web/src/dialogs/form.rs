@@ -144,7 +144,12 @@ pub fn Form(props: &FormProps) -> Html {
                 {props.children.clone()}
                 if let Some(branch) = past {
                     <p class="past" data-testid="dialog-past"><Icon name="fork" small=true />
-                        <span>{lang.rich(k::CLI_PAST, &[("branch", &branch_name(lang, branch.0))])}</span>
+                        <span>
+                            {lang.rich(
+                                k::CLI_PAST,
+                                &[("branch", &branch_name(lang, branch.0))],
+                            )}
+                        </span>
                     </p>
                 }
                 <div class="mfoot">
