@@ -58,9 +58,13 @@ impl Report {
 
     /// `NAME passed/total skipped n (reason)`, then what failed.
     pub fn print(&self) {
-        let skipped: Vec<String> =
-            self.skipped.iter().map(|(why, n)| format!(" skipped {n} ({why})")).collect();
-        println!("{} {}/{}{}", self.name, self.passed, self.total, skipped.concat());
+        let skipped: usize = self.skipped.values().sum();
+        let reasons: Vec<&str> = self.skipped.keys().copied().collect();
+        let skipped = match skipped {
+            0 => String::new(),
+            n => format!(" skipped {n} ({})", reasons.join("; ")),
+        };
+        println!("{} {}/{}{skipped}", self.name, self.passed, self.total);
         if let Some(why) = &self.broken {
             println!("  BROKEN {why}");
         }
@@ -96,7 +100,7 @@ pub fn run_dir(dir: &Path) -> Vec<Report> {
 
 /// One file of vectors.
 pub fn run_file(file: &Path) -> Report {
-    let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = file.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let mut report = Report { name, ..Report::default() };
     let document = match json::load(file) {
         Ok(document) => document,
