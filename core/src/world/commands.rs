@@ -309,6 +309,7 @@ impl World {
         match (&self.proc(index).node, self.proc(index).state) {
             // What stands still or hasn't begun can't say good-bye.
             (_, State::Paused { .. } | State::Booting) | (Node::Admin(_), _) => {
+                self.procs[usize::from(index)].fault = emit.cause;
                 self.end(emit, index);
             }
             (Node::Broker(_), _) => self.broker_step(emit, index, Input::Stop),
@@ -320,6 +321,7 @@ impl World {
     fn kill(&mut self, emit: &mut Emit<'_>, who: &Who) {
         let Some(index) = self.find(who) else { return };
         self.emit(emit, index, true, Event::Killed);
+        self.procs[usize::from(index)].fault = emit.cause;
         match index {
             ZOOKEEPER => self.stop_server(emit),
             _ => self.end(emit, index),
@@ -333,12 +335,14 @@ impl World {
         proc.state = State::Paused { until };
         let life = proc.life;
         self.emit(emit, index, true, Event::Paused { until });
+        self.procs[usize::from(index)].fault = emit.cause;
         self.schedule(until, Class::Process, emit.cause, What::Resume { proc: index, life });
     }
 
     fn restart(&mut self, emit: &mut Emit<'_>, who: &Who) {
         let Some(index) = self.find(who) else { return };
         if self.proc(index).is_running() {
+            self.procs[usize::from(index)].fault = emit.cause;
             self.end(emit, index);
         }
         match who {
@@ -356,6 +360,7 @@ impl World {
         self.links.change(index, ZOOKEEPER, |link| link.cut = cut);
         if cut {
             self.emit(emit, index, true, Event::LinkCut);
+            self.procs[usize::from(index)].fault = emit.cause;
         } else {
             self.emit(emit, index, true, Event::LinkHealed);
             self.release_parked(index);

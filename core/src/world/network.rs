@@ -184,7 +184,7 @@ impl World {
         for said in out {
             match said {
                 ServerOut::Txn(txn) => {
-                    emit.cause = reason;
+                    emit.cause = self.cause_of(&txn, reason);
                     self.txn(emit, by, &txn);
                     reason = emit.cause;
                 }
@@ -214,6 +214,16 @@ impl World {
             }
         }
         emit.cause = reason;
+    }
+
+    /// A session runs out because of what silenced its process.
+    fn cause_of(&self, txn: &Txn, reason: RowId) -> RowId {
+        match txn.kind {
+            TxnKind::CloseSession { expired: true, .. } => {
+                self.owners.get(&txn.session).map_or(reason, |index| self.proc(*index).fault)
+            }
+            _ => reason,
+        }
     }
 
     fn fired(&self, out: &[ServerOut]) -> BTreeMap<(EventType, Path), Vec<u16>> {

@@ -7,6 +7,7 @@ use super::item::Item;
 use crate::base::{Digest, Instant};
 use crate::kafka::admin::Admin;
 use crate::kafka::broker::Broker;
+use crate::sim::RowId;
 use crate::zk::client::Client;
 use crate::zk::op::ConnId;
 use crate::zk::shell::Shell;
@@ -57,6 +58,8 @@ pub struct Proc {
     pub timer_at: Instant,
     /// What arrived while it stood still.
     pub backlog: Vec<Item>,
+    /// The row that last kept it from speaking to the server: a kill, a pause, a cut.
+    pub fault: RowId,
     /// What was last started with, for a restart.
     pub rack: Option<Arc<str>>,
 }
@@ -71,6 +74,7 @@ impl Proc {
             conn: None,
             timer_at: Instant::NEVER,
             backlog: Vec::new(),
+            fault: RowId::NONE,
             rack: None,
         }
     }
