@@ -12,7 +12,7 @@ pub use said::Said;
 
 use kafkascope_core::sim::RowId;
 use kafkascope_core::world::proc::{Kind, Proc};
-use kafkascope_core::world::{Event, Row, Who, ZkEvent};
+use kafkascope_core::world::{Event, Row, Who};
 
 use crate::i18n::{Lang, k};
 
@@ -96,27 +96,13 @@ pub fn chain(rows: &[Row], row: u32) -> Vec<u32> {
 fn cause(rows: &[Row], at: u32) -> Option<u32> {
     let row = rows.get(at as usize)?;
     let known = Some(row.cause).filter(|cause| *cause != RowId::NONE).map(|cause| cause.0);
-    let silence = || match row.event {
-        Event::Zk(ZkEvent::SessionExpired { .. }) => silence(rows, row.proc, at),
-        _ => None,
-    };
-    known.or_else(silence).filter(|cause| *cause < at)
-}
-
-/// A deadline has no cause in the run; that nobody kept it up has one: the holder fell silent.
-fn silence(rows: &[Row], proc: u16, before: u32) -> Option<u32> {
-    let silent = |row: &Row| {
-        let event = &row.event;
-        row.proc == proc && matches!(event, Event::Killed | Event::Paused { .. } | Event::LinkCut)
-    };
-    let at = rows.get(..before as usize)?.iter().rposition(silent)?;
-    u32::try_from(at).ok()
+    known.filter(|cause| *cause < at)
 }
 
 #[cfg(test)]
 mod tests {
     use kafkascope_core::base::Instant;
-    use kafkascope_core::world::{Command, Who};
+    use kafkascope_core::world::{Command, ZkEvent};
 
     use super::*;
     use crate::engine::scenario;
