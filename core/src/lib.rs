@@ -2,6 +2,7 @@
 //! ZooKeeper. Knows no browser, clock, thread, file or network.
 
 pub mod base;
+pub mod formats;
 pub mod invariant;
 pub mod kafka;
 pub mod lab;

@@ -1,5 +1,7 @@
 //! The whole input of a run.
 
+use std::sync::Arc;
+
 use crate::base::limits;
 use crate::world::{Config, Timed, World};
 
@@ -24,6 +26,18 @@ impl Run {
 
     pub fn world(&self) -> World {
         World::new(self.config.clone(), self.seed)
+    }
+
+    /// The same commands, told to a cluster of another profile or release. What both have, each
+    /// does in its own way; what the other one lacks stays, and becomes a row that says so.
+    /// Settings that a person changed go along, defaults become the other's own.
+    pub fn told_to(&self, config: Config) -> Run {
+        let commands = self.commands.iter().map(|(at, command)| {
+            let retold = command.retold(config.profile);
+            (*at, retold.map_or_else(|| command.clone(), Arc::new))
+        });
+        let commands = commands.collect();
+        Run { model: self.model, seed: self.seed, config, commands }
     }
 
     pub fn is_too_long(&self) -> bool {

@@ -1,11 +1,13 @@
 //! What the page shows, as plain structs of ids and numbers. No prose.
 
+pub mod differ;
 pub mod stage;
 pub mod timeline;
 pub mod tree;
 
+pub use differ::{Difference, differences};
 pub use stage::{
-    BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, Life, PartitionView,
+    BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, KafkaRelease, Life, PartitionView,
     ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView, flights, stage,
 };
 pub use timeline::{DeadSpan, Density, Mark, MarkKind, TimelineView, timeline};

@@ -5,19 +5,22 @@ use std::sync::Arc;
 
 use crate::base::Instant;
 use crate::kafka::broker::Phase;
+pub use crate::kafka::release::Release as KafkaRelease;
 use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
 use crate::kafka::{self, paths};
 use crate::lab::Lab;
 use crate::sim::RowId;
-use crate::world::World;
+use crate::world::{Profile, World};
 use crate::world::item::{Down, Item, Up, What};
 use crate::world::proc::{Kind, Proc, State, ZOOKEEPER};
 use crate::zk::client::KeeperState;
 use crate::zk::op::{EventType, Path, Release, SessionId, ToClient, ToServer, Zxid};
-use crate::zk::tree::{NodeKind, Znode};
+use crate::zk::tree::{NodeKind, Tree, Znode};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageView {
+    /// The release of Kafka; the textbook has none.
+    pub release: Option<KafkaRelease>,
     pub zookeeper: ZkView,
     pub brokers: Vec<BrokerView>,
     pub topics: Vec<TopicView>,
@@ -130,6 +133,10 @@ pub struct TopicView {
     pub name: Arc<str>,
     pub replication: u32,
     pub deleting: bool,
+    /// From 2.8 on a topic has one.
+    pub id: Option<Arc<str>>,
+    /// What `/config/topics/T` overrides, as it stands there.
+    pub configs: Vec<(Arc<str>, Arc<str>)>,
     pub partitions: Vec<PartitionView>,
 }
 
@@ -173,11 +180,17 @@ pub fn stage(lab: &Lab) -> StageView {
     let world = lab.world();
     let sessions = sessions(world);
     StageView {
+        release: release(lab),
         zookeeper: zookeeper(world),
         brokers: brokers(world, &sessions),
         topics: topics(world),
         clients: clients(world, &sessions),
     }
+}
+
+pub fn release(lab: &Lab) -> Option<KafkaRelease> {
+    let config = &lab.world().config;
+    (config.profile != Profile::Textbook).then_some(config.release)
 }
 
 /// The youngest session of each process that the server counts as alive.
@@ -426,10 +439,27 @@ fn topics(world: &World) -> Vec<TopicView> {
                     .max()
                     .unwrap_or(0),
                 deleting: deletions.is_some_and(|node| node.child(name).is_some()),
+                id: field(node, "topic_id").and_then(|id| id.as_str().map(Arc::from)),
+                configs: configs(tree, name),
                 partitions,
             }
         })
         .collect()
+}
+
+fn field(node: &Znode, name: &str) -> Option<serde_json::Value> {
+    let mut object: serde_json::Map<_, _> = payload::read(&node.data)?;
+    object.remove(name)
+}
+
+fn configs(tree: &Tree, topic: &str) -> Vec<(Arc<str>, Arc<str>)> {
+    let config = tree.get(&format!("/config/topics/{topic}")).and_then(|node| field(node, "config"));
+    let Some(serde_json::Value::Object(pairs)) = config else { return Vec::new() };
+    let text = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => Arc::from(text),
+        other => Arc::from(other.to_string()),
+    };
+    pairs.into_iter().map(|(key, value)| (Arc::from(key), text(value))).collect()
 }
 
 fn partition(

@@ -8,6 +8,7 @@ pub mod event;
 pub mod item;
 mod network;
 pub mod proc;
+mod retell;
 
 pub use commands::{check_name, usual_host};
 

@@ -1,0 +1,3 @@
+//! What the real tools print, made from views.
+
+pub mod describe;

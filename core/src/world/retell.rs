@@ -1,0 +1,57 @@
+//! The same command in the words of another profile.
+
+use std::sync::Arc;
+
+use super::{Command, Profile};
+use crate::kafka::real::task::{Layout, Task};
+
+impl Command {
+    /// `None`: it is the same there, or the profile lacks it.
+    pub fn retold(&self, profile: Profile) -> Option<Command> {
+        match profile {
+            Profile::Textbook => to_textbook(self),
+            Profile::V08 | Profile::V2 => to_release(self),
+        }
+    }
+}
+
+fn to_release(command: &Command) -> Option<Command> {
+    let task = match command {
+        Command::CreateTopic { topic, partitions, replication } => Task::Create {
+            topic: topic.clone(),
+            layout: Layout::Counts { partitions: *partitions, replication: *replication },
+            configs: Vec::new(),
+        },
+        Command::DeleteTopic { topic } => Task::Delete { topic: topic.clone() },
+        _ => return None,
+    };
+    Some(Command::Admin(Arc::new(task)))
+}
+
+fn to_textbook(command: &Command) -> Option<Command> {
+    let Command::Admin(task) = command else { return None };
+    match &**task {
+        Task::Create { topic, layout: Layout::Counts { partitions, replication }, configs }
+            if configs.is_empty() =>
+        {
+            let (partitions, replication) = (*partitions, *replication);
+            Some(Command::CreateTopic { topic: topic.clone(), partitions, replication })
+        }
+        Task::Delete { topic } => Some(Command::DeleteTopic { topic: topic.clone() }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_goes_there_and_back() {
+        let create = Command::CreateTopic { topic: "t".into(), partitions: 3, replication: 2 };
+        let told = create.retold(Profile::V2).unwrap();
+        assert!(matches!(told, Command::Admin(_)));
+        assert_eq!(told.retold(Profile::V08), None);
+        assert_eq!(told.retold(Profile::Textbook), Some(create));
+    }
+}
