@@ -4,6 +4,7 @@ use kafkascope_core::script;
 use yew::prelude::*;
 
 use crate::caption::Caption;
+use crate::compare::Compare;
 use crate::console::Console;
 use crate::dialogs::Dialogs;
 use crate::engine::{Engine, scenario};
@@ -18,6 +19,7 @@ use crate::stage::Stage;
 use crate::state::{Dialog, DockTab, NarrowTab, Theme, UiAction, UiState};
 use crate::story::Story;
 use crate::topbar::Topbar;
+use crate::topics::Topics;
 use crate::transport::Transport;
 use crate::widgets::Icon;
 use crate::znodes::{Inspector, Tree};
@@ -118,7 +120,7 @@ fn page(ui: &UiState) -> Html {
                 <Caption />
                 <Dock tab={ui.dock} ui={ui.clone()} />
             </main>
-            <NarrowTabs tab={ui.narrow} {lesson} />
+            <NarrowTabs tab={ui.narrow} {lesson} compares={ui.comparison.is_some()} />
             <aside class={classes!("side", lesson.then_some("one"))} data-testid="side">
                 if lesson {
                     <Lesson ui={ui.lesson.clone()} />
@@ -152,15 +154,24 @@ fn tab_name(tab: NarrowTab, lesson: bool) -> &'static str {
         NarrowTab::Lesson => "lesson",
         NarrowTab::Dock(DockTab::Znode) => "znode",
         NarrowTab::Dock(DockTab::Console) => "console",
+        NarrowTab::Dock(DockTab::Topics) => "topics",
         NarrowTab::Dock(DockTab::Invariants) => "invariants",
+        NarrowTab::Dock(DockTab::Compare) => "compare",
     }
 }
 
-const DOCK: [(DockTab, &str, &str, crate::i18n::Key); 3] = [
+const DOCK: [(DockTab, &str, &str, crate::i18n::Key); 5] = [
     (DockTab::Znode, "znode", "znode", k::DOCK_ZNODE),
     (DockTab::Console, "console", "console", k::DOCK_CONSOLE),
+    (DockTab::Topics, "folder", "topics", k::DOCK_TOPICS),
     (DockTab::Invariants, "law", "invariants", k::DOCK_INVARIANTS),
+    (DockTab::Compare, "compare", "compare", k::DOCK_COMPARE),
 ];
+
+/// The last one only where there is something to compare.
+fn dock_tabs(compares: bool) -> &'static [(DockTab, &'static str, &'static str, crate::i18n::Key)] {
+    &DOCK[..DOCK.len() - usize::from(!compares)]
+}
 
 #[derive(PartialEq, Properties)]
 struct DockProps {
@@ -174,7 +185,7 @@ fn Dock(props: &DockProps) -> Html {
     let lang = use_lang();
     let action = use_action();
     let ui = &props.ui;
-    let tabs = DOCK.iter().map(|(tab, icon, id, name)| {
+    let tabs = dock_tabs(ui.comparison.is_some()).iter().map(|(tab, icon, id, name)| {
         let open = props.tab == Some(*tab);
         let onclick = action(UiAction::ToggleDock(*tab)).reform(|_: MouseEvent| ());
         html! {
@@ -203,7 +214,9 @@ fn dock_body(tab: DockTab, ui: &UiState) -> Html {
     match tab {
         DockTab::Znode => html! { <Inspector selected={ui.selected.clone()} /> },
         DockTab::Console => html! { <Console ui={ui.console.clone()} /> },
+        DockTab::Topics => html! { <Topics /> },
         DockTab::Invariants => html! { <Invariants /> },
+        DockTab::Compare => html! { <Compare comparison={ui.comparison.clone()} /> },
     }
 }
 
@@ -211,6 +224,7 @@ fn dock_body(tab: DockTab, ui: &UiState) -> Html {
 struct NarrowTabsProps {
     tab: NarrowTab,
     lesson: bool,
+    compares: bool,
 }
 
 /// What a narrow screen shows under the caption, one at a time.
@@ -225,7 +239,8 @@ fn NarrowTabs(props: &NarrowTabsProps) -> Html {
             (NarrowTab::Znodes, "znode", "znodes", k::ZNODES_TITLE),
         ],
     };
-    tabs.extend(DOCK.map(|(tab, icon, id, name)| (NarrowTab::Dock(tab), icon, id, name)));
+    let dock = dock_tabs(props.compares).iter();
+    tabs.extend(dock.map(|(tab, icon, id, name)| (NarrowTab::Dock(*tab), *icon, *id, *name)));
     let shown = tab_name(props.tab, props.lesson);
     html! {
         <div class="narrow-tabs" role="tablist" data-testid="narrow-tabs">

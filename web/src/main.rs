@@ -2,6 +2,7 @@
 
 mod app;
 mod caption;
+mod compare;
 mod console;
 mod dialogs;
 mod engine;
@@ -16,6 +17,7 @@ mod stage;
 mod state;
 mod story;
 mod topbar;
+mod topics;
 mod transport;
 mod widgets;
 mod words;

@@ -137,10 +137,7 @@ mod tests {
                 "payments",
                 "Zk1cT0eVQ5O2mJ7dLx3b8A",
                 own,
-                vec![
-                    partition(0, Some(2), &[2, 1], &[2, 1]),
-                    partition(1, None, &[3, 2], &[3]),
-                ],
+                vec![partition(0, Some(2), &[2, 1], &[2, 1]), partition(1, None, &[3, 2], &[3])],
             ),
         ];
         StageView {

@@ -7,8 +7,9 @@ pub mod tree;
 
 pub use differ::{Difference, differences};
 pub use stage::{
-    BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, KafkaRelease, Life, PartitionView,
-    ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView, flights, stage,
+    BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, KafkaRelease, Life,
+    PartitionView, ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView,
+    flights, stage,
 };
 pub use timeline::{DeadSpan, Density, Mark, MarkKind, TimelineView, timeline};
 pub use tree::{ChildView, NodeView, WatcherView, children, node};

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::base::Instant;
 use crate::kafka::broker::Phase;
-pub use crate::kafka::release::Release as KafkaRelease;
 use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
+pub use crate::kafka::release::Release as KafkaRelease;
 use crate::kafka::{self, paths};
 use crate::lab::Lab;
 use crate::sim::RowId;
-use crate::world::{Profile, World};
 use crate::world::item::{Down, Item, Up, What};
 use crate::world::proc::{Kind, Proc, State, ZOOKEEPER};
+use crate::world::{Profile, World};
 use crate::zk::client::KeeperState;
 use crate::zk::op::{EventType, Path, Release, SessionId, ToClient, ToServer, Zxid};
 use crate::zk::tree::{NodeKind, Tree, Znode};
@@ -453,7 +453,8 @@ fn field(node: &Znode, name: &str) -> Option<serde_json::Value> {
 }
 
 fn configs(tree: &Tree, topic: &str) -> Vec<(Arc<str>, Arc<str>)> {
-    let config = tree.get(&format!("/config/topics/{topic}")).and_then(|node| field(node, "config"));
+    let config =
+        tree.get(&format!("/config/topics/{topic}")).and_then(|node| field(node, "config"));
     let Some(serde_json::Value::Object(pairs)) = config else { return Vec::new() };
     let text = |value: serde_json::Value| match value {
         serde_json::Value::String(text) => Arc::from(text),

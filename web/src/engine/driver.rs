@@ -2,7 +2,7 @@
 
 use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::lab::{BranchId, Lab};
-use kafkascope_core::world::{Command, Refusal};
+use kafkascope_core::world::{Command, Config, Refusal};
 
 use super::pace::{Pace, Speed};
 use super::scenario::Origin;
@@ -99,6 +99,26 @@ impl Driver {
         self.seek = None;
         self.goal = None;
         self.pace.reset();
+    }
+
+    /// Tells the run's commands to a cluster of another kind, up to the same moment. `look` sees
+    /// the old run and the new one there.
+    pub fn retell<R>(
+        &mut self,
+        config: Config,
+        look: impl FnOnce(&Lab, &Lab) -> R,
+    ) -> (Instant, R) {
+        self.finish();
+        let at = self.lab.now();
+        let mut next = Lab::new(self.lab.run().told_to(config));
+        next.seek(at);
+        let seen = look(&self.lab, &next);
+        let origin = match self.flow.origin {
+            Origin::Lesson(_) => Origin::Shared,
+            origin => origin,
+        };
+        self.load(next, origin);
+        (at, seen)
     }
 
     pub fn goal(&self) -> Option<Goal> {

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use gloo::render::{AnimationFrame, request_animation_frame};
 use kafkascope_core::base::Instant;
 use kafkascope_core::lab::{BranchId, Lab};
-use kafkascope_core::world::{Command, Refusal};
+use kafkascope_core::view::{Difference, differences};
+use kafkascope_core::world::{Command, Config, Refusal};
 use yew::prelude::*;
 
 use super::driver::{Driver, Flow, Goal};
@@ -217,6 +218,12 @@ impl Engine {
     /// Opens another run. It stands at its start, paused or not as it was.
     pub fn load(&self, lab: Lab, origin: Origin) {
         self.change(|driver| driver.load(lab, origin));
+    }
+
+    /// The same commands, told to a cluster of another profile or release, as far as this one is
+    /// now. Gives that moment and what came out differently.
+    pub fn retell(&self, config: Config) -> (Instant, Vec<Difference>) {
+        self.change(|driver| driver.retell(config, differences))
     }
 
     pub fn open_scenario(&self, index: usize) {

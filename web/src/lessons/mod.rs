@@ -8,7 +8,7 @@ use kafkascope_core::script::texts::{Beat, Block, Texts};
 use kafkascope_core::script::{Answer, Statement};
 use yew::prelude::*;
 
-pub use run::{next, on_key, open};
+pub use run::{leave, next, on_key, open};
 pub use state::{LessonAction, LessonUi};
 
 use crate::app::{Ctx, use_ctx};
@@ -295,7 +295,7 @@ fn Foot(props: &FootProps) -> Html {
         Callback::from(move |_: MouseEvent| act(&ctx, &place))
     };
     let (number, count) = progress(place);
-    let leave = click(|ctx, _| run::leave(ctx));
+    let leave = click(|ctx, _| leave(ctx));
     html! {
         <div class="lfoot">
             {go_on_button(lang, props, number == count, click(run::go_on))}

@@ -1,6 +1,9 @@
 //! What can happen to the page. What happens to the run goes to the engine instead.
 
+use std::sync::Arc;
+
 use super::ui::{Dialog, DockTab, Menu, NarrowTab, Selected, StoryFilter, Theme};
+use crate::compare::Comparison;
 use crate::console::ConsoleAction;
 use crate::i18n::Lang;
 use crate::lessons::LessonAction;
@@ -23,6 +26,8 @@ pub enum UiAction {
     ShowDock(DockTab),
     ShowNarrow(NarrowTab),
     FilterStory(StoryFilter),
+    /// Shows what came out differently, or forgets it.
+    Compare(Option<Arc<Comparison>>),
     /// Closes the topmost thing: menu, dialog, selection.
     Escape,
     Znodes(ZnodesAction),

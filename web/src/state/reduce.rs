@@ -54,6 +54,13 @@ impl UiState {
                 self.menu = None;
                 self.story = filter;
             }
+            UiAction::Compare(comparison) => {
+                self.menu = None;
+                self.comparison = comparison;
+                if self.comparison.is_some() {
+                    self.show_dock(DockTab::Compare);
+                }
+            }
             UiAction::Escape => self.escape(),
             UiAction::Znodes(action) => self.znodes.apply(action),
             UiAction::Console(action) => self.console.apply(action),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kafkascope_core::world::Who;
 
+use crate::compare::Comparison;
 use crate::console::ConsoleUi;
 use crate::i18n::Lang;
 use crate::lessons::LessonUi;
@@ -53,6 +54,7 @@ pub enum Selected {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Menu {
     Scenario,
+    Profile,
     Speed,
     Branches,
     StoryFilter,
@@ -82,7 +84,10 @@ pub enum DockTab {
     #[default]
     Znode,
     Console,
+    Topics,
     Invariants,
+    /// Shown once there is something to compare.
+    Compare,
 }
 
 /// The tab strip under the caption of a narrow screen.
@@ -118,4 +123,5 @@ pub struct UiState {
     pub console: ConsoleUi,
     pub lesson: LessonUi,
     pub share: ShareUi,
+    pub comparison: Option<Arc<Comparison>>,
 }

@@ -1,9 +1,12 @@
 //! The bar on top: what is shown, how it stands, and how it is shown.
 
+use kafkascope_core::kafka::release::Release;
 use kafkascope_core::lab::Lab;
+use kafkascope_core::world::Profile;
 use yew::prelude::*;
 
 use crate::app::{use_action, use_ctx};
+use crate::compare::{self, Choice};
 use crate::engine::scenario::{self, Origin};
 use crate::engine::{use_engine, use_flow, use_world};
 use crate::i18n::{Key, Lang, k, use_lang};
@@ -27,7 +30,7 @@ pub fn Topbar(props: &TopbarProps) -> Html {
         <header class="top" data-testid="topbar">
             <div class="logo">{logo()}<span>{"kafkascope"}</span></div>
             <span class="vr wide" />
-            <Profiles />
+            <Profiles open={props.menu == Some(Menu::Profile)} />
             <Scenarios open={props.menu == Some(Menu::Scenario)} />
             <span class="grow" />
             <Laws />
@@ -61,22 +64,85 @@ fn logo() -> Html {
     }
 }
 
-/// The generations of coordination. One so far; the others say why they wait.
+#[derive(PartialEq, Properties)]
+struct ProfilesProps {
+    open: bool,
+}
+
+/// The generations of coordination, and within one its releases. A choice tells the same commands
+/// to the other one.
 #[component]
-fn Profiles() -> Html {
+fn Profiles(props: &ProfilesProps) -> Html {
     let lang = use_lang();
+    let ctx = use_ctx();
+    let engine = use_world();
+    let action = use_action();
+    let now = engine.read(Choice::of);
     let later = lang.t(k::TOP_PROFILE_LATER);
+    let choose = |choice: Choice| {
+        let ctx = ctx.clone();
+        Callback::from(move |()| compare::choose(&ctx, lang, choice))
+    };
+    let families = [
+        ("textbook", lang.t(k::TOP_TEXTBOOK), Choice::Textbook),
+        ("0.8", "0.8".into(), Choice::Release(Profile::V08.release())),
+        ("2.x", "2.x".into(), Choice::Release(Profile::V2.release())),
+    ];
+    let family = family(now);
+    let items = Choice::ALL.into_iter().map(|choice| Item {
+        checked: Some(now == choice),
+        note: Some(lang.t(about(choice))),
+        ..Item::new(id(choice), choice.name(lang), choose(choice))
+    });
     html! {
-        <div class="seg" role="group" data-testid="profile" aria-label={lang.t(k::TOP_PROFILE)}>
-            <button type="button" aria-pressed="true" data-testid="profile-textbook">
-                {lang.t(k::TOP_TEXTBOOK)}
-            </button>
-            {for ["0.8", "2.x", "4.x"].into_iter().map(|name| html! {
+        <>
+            <div class="seg" role="group" data-testid="profile" aria-label={lang.t(k::TOP_PROFILE)}>
+                {for families.into_iter().map(|(id, name, choice)| {
+                    let pressed = family == id;
+                    let onclick = choose(choice).reform(|_: MouseEvent| ());
+                    let onclick = if pressed { Callback::noop() } else { onclick };
+                    html! {
+                        <button type="button" aria-pressed={pressed.to_string()} {onclick}
+                            data-testid={format!("profile-{id}")}>{name}</button>
+                    }
+                })}
                 <button type="button" aria-pressed="false" aria-disabled="true"
-                    title={later.clone()} aria-label={format!("{name}: {later}")}
-                    data-testid={format!("profile-{name}")}>{name}</button>
-            })}
-        </div>
+                    title={later.clone()} aria-label={format!("4.x: {later}")}
+                    data-testid="profile-4.x">{"4.x"}</button>
+            </div>
+            <MenuButton testid="release" class="btn quiet release" open={props.open}
+                label={lang.t(k::TOP_RELEASE)} toggle={action(UiAction::ToggleMenu(Menu::Profile))}
+                close={action(UiAction::CloseMenu)} items={items.collect::<Vec<_>>()}>
+                <span class="word">{now.name(lang)}</span><Icon name="chevd" small=true />
+            </MenuButton>
+        </>
+    }
+}
+
+fn id(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Textbook => "textbook",
+        Choice::Release(release) => release.as_str(),
+    }
+}
+
+fn family(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Textbook => Profile::Textbook.name(),
+        Choice::Release(release) => Profile::of_release(release).name(),
+    }
+}
+
+fn about(choice: Choice) -> Key {
+    match choice {
+        Choice::Textbook => k::TOP_ABOUT_TEXTBOOK,
+        Choice::Release(release) => match release {
+            Release::V0_8_2_2 => k::TOP_ABOUT_0_8_2_2,
+            Release::V0_11_0_3 => k::TOP_ABOUT_0_11_0_3,
+            Release::V1_1_1 => k::TOP_ABOUT_1_1_1,
+            Release::V2_8_2 => k::TOP_ABOUT_2_8_2,
+            Release::V3_9_2 => k::TOP_ABOUT_3_9_2,
+        },
     }
 }
 

@@ -40,6 +40,11 @@ fn commanded(lang: Lang, command: &Command) -> String {
         Command::Heal(who) => named(k::MARK_HEAL, who),
         Command::CreateTopic { topic, .. } => format!("+ {topic}"),
         Command::DeleteTopic { topic } => format!("− {topic}"),
+        Command::Resume(who) => named(k::MARK_RESUME, who),
+        Command::Expire(who) => named(k::MARK_EXPIRE, who),
+        Command::CutPeers { a, .. } => named(k::MARK_CUT, a),
+        Command::HealPeers { a, .. } => named(k::MARK_HEAL, a),
+        Command::Admin(task) => task.to_string().chars().take(24).collect(),
         Command::Zk { line, .. } => line.chars().take(24).collect(),
     }
 }

@@ -1,12 +1,13 @@
 //! A row as a sentence: actor first, past or present, numbers last.
 
+use kafkascope_core::kafka::real::task::{Layout, Task};
 use kafkascope_core::world::event::{Breach, Severity};
 use kafkascope_core::world::proc::Kind;
-use kafkascope_core::world::{Command, Event, Row, ZkEvent};
+use kafkascope_core::world::{Command, Event, Row, Who, ZkEvent};
 use kafkascope_core::zk::client::KeeperState;
 
 use super::{Said, Scene, kafka, list, proc_at, refusal, upper, who, zk};
-use crate::i18n::{Lang, k, lookup};
+use crate::i18n::{Key, Lang, k, lookup};
 
 /// What happened, in the person's language.
 pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
@@ -86,9 +87,7 @@ fn breach(lang: Lang, breach: &Breach, actor: &str) -> Said {
 }
 
 fn commanded(lang: Lang, command: &Command, you: &str) -> Said {
-    let named = |key, target: &kafkascope_core::world::Who| {
-        Said::new(key, &[("you", &you), ("who", &who(lang, target))])
-    };
+    let named = |key, target: &Who| Said::new(key, &[("you", &you), ("who", &who(lang, target))]);
     match command {
         Command::StartBroker { id, host, .. } => {
             let name = lang.fill(k::WHO_BROKER, &[("id", id)]);
@@ -120,10 +119,48 @@ fn commanded(lang: Lang, command: &Command, you: &str) -> Said {
         Command::DeleteTopic { topic } => {
             Said::new(k::CMD_DELETE_TOPIC, &[("you", &you), ("topic", topic)])
         }
+        Command::Resume(target) => named(k::CMD_RESUME, target),
+        Command::Expire(target) => named(k::CMD_EXPIRE, target),
+        Command::CutPeers { a, b } => peers(k::CMD_CUT_PEERS, lang, (a, b), you),
+        Command::HealPeers { a, b } => peers(k::CMD_HEAL_PEERS, lang, (a, b), you),
+        Command::Admin(task) => admin(task, you),
         Command::Zk { client, line } => {
             let line = if line.is_empty() { "⏎" } else { line };
             Said::new(k::CMD_ZK, &[("you", &you), ("who", client), ("line", &line)])
         }
+    }
+}
+
+fn peers(key: Key, lang: Lang, (a, b): (&Who, &Who), you: &str) -> Said {
+    Said::new(key, &[("you", &you), ("who", &who(lang, a)), ("other", &who(lang, b))])
+}
+
+/// What an administrator asked for.
+fn admin(task: &Task, you: &str) -> Said {
+    match task {
+        Task::Create { topic, layout: Layout::Counts { partitions, replication }, .. } => {
+            let values: [(_, &dyn std::fmt::Display); 4] =
+                [("you", &you), ("topic", topic), ("n", partitions), ("rf", replication)];
+            Said::new(k::CMD_CREATE_TOPIC, &values)
+        }
+        Task::Create { topic, layout: Layout::Assignment(placed), .. } => Said::new(
+            k::CMD_CREATE_PLACED,
+            &[("you", &you), ("topic", topic), ("n", &placed.len())],
+        ),
+        Task::AddPartitions { topic, total, .. } => {
+            Said::new(k::CMD_ADD_PARTITIONS, &[("you", &you), ("topic", topic), ("n", total)])
+        }
+        Task::Delete { topic } => {
+            Said::new(k::CMD_DELETE_TOPIC, &[("you", &you), ("topic", topic)])
+        }
+        Task::AlterConfig { entity, .. } => {
+            Said::new(k::CMD_CONFIG, &[("you", &you), ("entity", entity)])
+        }
+        Task::ElectPreferred { .. } => Said::new(k::CMD_PREFERRED, &[("you", &you)]),
+        Task::Metadata { topic, broker, .. } => {
+            Said::new(k::CMD_METADATA, &[("you", &you), ("topic", topic), ("id", broker)])
+        }
+        Task::List => Said::new(k::CMD_LIST, &[("you", &you)]),
     }
 }
 
@@ -139,7 +176,13 @@ pub fn icon(event: &Event) -> &'static str {
             Command::Restart(_) => "restart",
             Command::Cut(_) => "cut",
             Command::Heal(_) => "link",
-            Command::CreateTopic { .. } | Command::DeleteTopic { .. } => "folder",
+            Command::Resume(_) => "play",
+            Command::Expire(_) => "session",
+            Command::CutPeers { .. } => "cut",
+            Command::HealPeers { .. } => "link",
+            Command::CreateTopic { .. } | Command::DeleteTopic { .. } | Command::Admin(_) => {
+                "folder"
+            }
             Command::Zk { .. } => "console",
         },
         Event::Started | Event::Resumed => "power",

@@ -15,6 +15,9 @@ pub fn refusal(lang: Lang, refusal: &Refusal) -> String {
         Refusal::AlreadyPaused(target) => named(k::REFUSAL_PAUSED, target),
         Refusal::AlreadyCut(target) => named(k::REFUSAL_CUT, target),
         Refusal::NotCut(target) => named(k::REFUSAL_NOT_CUT, target),
+        Refusal::NotPaused(target) => named(k::REFUSAL_NOT_PAUSED, target),
+        Refusal::NoSession(target) => named(k::REFUSAL_NO_SESSION, target),
+        Refusal::NotInTextbook => lang.t(k::REFUSAL_NOT_IN_TEXTBOOK).to_string(),
         Refusal::NotForThis(target) => named(k::REFUSAL_NOT_FOR_THIS, target),
         Refusal::TooMany { what, limit } => {
             lang.fill(k::REFUSAL_TOO_MANY, &[("what", &lang.t(counted(*what))), ("limit", limit)])
