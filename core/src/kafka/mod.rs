@@ -10,6 +10,9 @@ pub mod msg;
 pub mod paths;
 pub mod payload;
 pub mod placement;
+pub mod real;
+pub mod release;
+pub mod settings;
 
 pub use event::Event;
 pub use msg::{Msg, TopicPartition};

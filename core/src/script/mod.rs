@@ -6,6 +6,7 @@ mod parse;
 mod play;
 mod print;
 pub mod query;
+mod task;
 pub mod texts;
 pub mod transcript;
 

@@ -5,44 +5,46 @@ use std::sync::Arc;
 use super::query::{Answer, Query};
 use super::{Ask, Expectation, Line, Problem, Script, ScriptError, Statement, VERSION};
 use crate::base::{Instant, Span, limits};
+use crate::kafka::real::task::{Layout, Task};
+use crate::kafka::release::Release as KafkaRelease;
 use crate::lab::MODEL;
 use crate::world::command::{Command, Who};
 use crate::world::config::{Config, Profile, SETTINGS};
 use crate::zk::op::Release;
 
 /// The words of one line, each with its column.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     number: u32,
     text: &'a str,
     /// Byte offset of what is not yet read.
-    at: usize,
+    pub(super) at: usize,
 }
 
-type Parsed<T> = Result<T, ScriptError>;
+pub(super) type Parsed<T> = Result<T, ScriptError>;
 
 impl<'a> Words<'a> {
-    fn new(number: u32, text: &'a str) -> Words<'a> {
+    pub(super) fn new(number: u32, text: &'a str) -> Words<'a> {
         Words { number, text, at: 0 }
     }
 
-    fn error(&self, at: usize, problem: Problem) -> ScriptError {
+    pub(super) fn error(&self, at: usize, problem: Problem) -> ScriptError {
         let column = self.text[..at].chars().count() as u32 + 1;
         ScriptError { line: self.number, column, problem }
     }
 
-    fn skip_blanks(&mut self) {
+    pub(super) fn skip_blanks(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
     }
 
-    fn peek(&mut self) -> Option<&'a str> {
+    pub(super) fn peek(&mut self) -> Option<&'a str> {
         self.skip_blanks();
         let rest = &self.text[self.at..];
         let word = rest.split([' ', '\t']).next().unwrap_or_default();
         (!word.is_empty()).then_some(word)
     }
 
-    fn next(&mut self, what: &'static str) -> Parsed<(usize, &'a str)> {
+    pub(super) fn next(&mut self, what: &'static str) -> Parsed<(usize, &'a str)> {
         match self.peek() {
             Some(word) => {
                 let start = self.at;
@@ -54,7 +56,7 @@ impl<'a> Words<'a> {
     }
 
     /// Takes `word` if it comes next.
-    fn take(&mut self, word: &str) -> bool {
+    pub(super) fn take(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
         if found {
             self.at += word.len();
@@ -62,7 +64,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    fn expect(&mut self, word: &'static str) -> Parsed<()> {
+    pub(super) fn expect(&mut self, word: &'static str) -> Parsed<()> {
         let (at, given) = self.next(word)?;
         if given == word { Ok(()) } else { Err(self.unknown(at, given, word)) }
     }
@@ -71,7 +73,7 @@ impl<'a> Words<'a> {
         self.error(at, Problem::UnknownWord { given: shorten(given), expected })
     }
 
-    fn number(&mut self, what: &'static str, low: u64, high: u64) -> Parsed<u64> {
+    pub(super) fn number(&mut self, what: &'static str, low: u64, high: u64) -> Parsed<u64> {
         let (at, word) = self.next(what)?;
         self.parse_number(at, word, low, high)
     }
@@ -101,7 +103,7 @@ impl<'a> Words<'a> {
         Ok(span)
     }
 
-    fn name(&mut self, what: &'static str, limit: usize) -> Parsed<Arc<str>> {
+    pub(super) fn name(&mut self, what: &'static str, limit: usize) -> Parsed<Arc<str>> {
         let (at, word) = self.next(what)?;
         match crate::world::check_name(word, limit) {
             Ok(()) => Ok(word.into()),
@@ -125,7 +127,7 @@ impl<'a> Words<'a> {
     }
 }
 
-fn shorten(word: &str) -> Arc<str> {
+pub(super) fn shorten(word: &str) -> Arc<str> {
     word.chars().take(40).collect::<String>().into()
 }
 
@@ -292,18 +294,30 @@ impl Parser {
 
     fn profile(&mut self, words: &mut Words<'_>) -> Parsed<()> {
         let (at, name) = words.next("a profile")?;
-        let profile = Profile::parse(name).ok_or_else(|| words.unknown(at, name, "textbook"))?;
+        let profile =
+            Profile::parse(name).ok_or_else(|| words.unknown(at, name, "textbook, 0.8 or 2.x"))?;
         let config = Config::of(profile);
-        self.script.config.profile = profile;
-        self.script.config.zookeeper = config.zookeeper;
+        if profile == Profile::Textbook {
+            self.script.config.zookeeper = config.zookeeper;
+        } else {
+            self.script.config = config;
+        }
         while let Some(word) = words.peek() {
             let at = words.at;
             words.at += word.len();
             match word {
-                "release" => {
+                "release" if profile == Profile::Textbook => {
                     let (at, name) = words.next("a release of ZooKeeper")?;
                     self.script.config.zookeeper = Release::parse(name)
                         .ok_or_else(|| words.unknown(at, name, "3.4.6, 3.5.9, 3.8.4 or 3.9.5"))?;
+                }
+                "release" => {
+                    let (at, name) = words.next("a release of Kafka")?;
+                    let known = "0.8.2.2 in 0.8, or 0.11.0.3, 1.1.1, 2.8.2, 3.9.2 in 2.x";
+                    let release = KafkaRelease::parse(name)
+                        .filter(|release| Profile::of_release(*release) == profile)
+                        .ok_or_else(|| words.unknown(at, name, known))?;
+                    self.script.config = Config::release(release);
                 }
                 "seed" => self.script.seed = words.number("a seed", 0, u64::MAX)?,
                 _ => return Err(words.unknown(at, word, "release or seed")),
@@ -476,7 +490,8 @@ pub fn parse_command(text: &str) -> Parsed<Command> {
     }
 }
 
-const COMMANDS: &str = "start, open, stop, kill, pause, restart, cut, heal, create, delete or zk";
+const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, cut, heal, expire, create, \
+                        add, alter, elect, metadata, list, delete or zk";
 
 /// A command; `start broker 1..3` is three.
 fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
@@ -495,9 +510,13 @@ fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
             Command::Pause { who, span: words.span("how long")? }
         }
         "restart" => Command::Restart(who(words)?),
-        "cut" => Command::Cut(who(words)?),
-        "heal" => Command::Heal(who(words)?),
+        "resume" => Command::Resume(who(words)?),
+        "expire" => Command::Expire(who(words)?),
+        "cut" | "heal" => link(words, verb == "cut")?,
         "create" => create_topic(words)?,
+        "add" | "alter" | "elect" | "metadata" | "list" => {
+            Command::Admin(Arc::new(super::task::task(words, verb)?))
+        }
         "delete" => {
             words.expect("topic")?;
             Command::DeleteTopic { topic: words.name("a topic", limits::TOPIC_NAME)? }
@@ -515,6 +534,16 @@ fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
     };
     words.end()?;
     Ok(vec![command])
+}
+
+/// `cut X` is the link to ZooKeeper, `cut X from Y` the one between the two.
+fn link(words: &mut Words<'_>, cut: bool) -> Parsed<Command> {
+    let a = who(words)?;
+    if !words.take("from") {
+        return Ok(if cut { Command::Cut(a) } else { Command::Heal(a) });
+    }
+    let b = who(words)?;
+    Ok(if cut { Command::CutPeers { a, b } } else { Command::HealPeers { a, b } })
 }
 
 fn who(words: &mut Words<'_>) -> Parsed<Who> {
@@ -601,11 +630,12 @@ fn open(words: &mut Words<'_>) -> Parsed<Command> {
 fn create_topic(words: &mut Words<'_>) -> Parsed<Command> {
     words.expect("topic")?;
     let topic = words.name("a topic", limits::TOPIC_NAME)?;
-    words.expect("partitions")?;
-    let high = u64::from(limits::PARTITIONS_PER_TOPIC);
-    let partitions = words.number("how many partitions", 1, high)? as u32;
-    words.expect("replication")?;
-    let high = limits::BROKERS as u64;
-    let replication = words.number("the replication factor", 1, high)? as u32;
-    Ok(Command::CreateTopic { topic, partitions, replication })
+    let layout = super::task::layout(words)?;
+    let configs = super::task::pairs(words, "config")?;
+    Ok(match layout {
+        Layout::Counts { partitions, replication } if configs.is_empty() => {
+            Command::CreateTopic { topic, partitions, replication }
+        }
+        layout => Command::Admin(Arc::new(Task::Create { topic, layout, configs })),
+    })
 }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::{Expectation, Script, Statement, VERSION};
 use crate::base::Span;
 use crate::lab::MODEL;
-use crate::world::Config;
 use crate::world::config::SETTINGS;
+use crate::world::{Config, Profile};
 
 pub fn print(script: &Script) -> String {
     let mut text = format!("kafkascope {VERSION}\n");
@@ -14,9 +14,13 @@ pub fn print(script: &Script) -> String {
         let _ = writeln!(text, "model {}", script.model);
     }
     let config = &script.config;
-    let usual = Config::of(config.profile);
+    let textbook = config.profile == Profile::Textbook;
+    let usual = if textbook { Config::of(config.profile) } else { Config::release(config.release) };
     let _ = write!(text, "profile {}", config.profile.name());
-    if config.zookeeper != usual.zookeeper {
+    if config.release != config.profile.release() {
+        let _ = write!(text, " release {}", config.release.as_str());
+    }
+    if textbook && config.zookeeper != usual.zookeeper {
         let _ = write!(text, " release {}", config.zookeeper.name());
     }
     let _ = writeln!(text, " seed {}", script.seed);

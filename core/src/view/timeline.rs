@@ -102,13 +102,17 @@ fn mark(event: &Event) -> Option<MarkKind> {
             | Command::OpenClient { .. }
             | Command::StartZooKeeper
             | Command::CreateTopic { .. }
+            | Command::Resume(_)
+            | Command::HealPeers { .. }
             | Command::Heal(_) => MarkKind::Added,
             Command::Stop(_)
             | Command::Kill(_)
             | Command::Pause { .. }
             | Command::Restart(_)
+            | Command::CutPeers { .. }
+            | Command::Expire(_)
             | Command::Cut(_) => MarkKind::Fault,
-            Command::DeleteTopic { .. } | Command::Zk { .. } => MarkKind::Act,
+            Command::Admin(_) | Command::DeleteTopic { .. } | Command::Zk { .. } => MarkKind::Act,
         },
         Event::Kafka(event) => match &**event {
             kafka::Event::ControllerStarted { .. } => MarkKind::Election,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::Span;
+use crate::kafka::real::task::Task;
 
 /// A process as a person names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +68,21 @@ pub enum Command {
     DeleteTopic {
         topic: Arc<str>,
     },
+    /// A paused process goes on now.
+    Resume(Who),
+    /// The link between two processes carries nothing.
+    CutPeers {
+        a: Who,
+        b: Who,
+    },
+    HealPeers {
+        a: Who,
+        b: Who,
+    },
+    /// The server ends the process's session now, as if its time were over.
+    Expire(Who),
+    /// What an administrator asks of a cluster of a real release.
+    Admin(Arc<Task>),
     /// A line typed into a plain client's shell.
     Zk {
         client: Arc<str>,
@@ -106,6 +122,11 @@ impl fmt::Display for Command {
                 write!(f, "create topic {topic} partitions {partitions} replication {replication}")
             }
             Command::DeleteTopic { topic } => write!(f, "delete topic {topic}"),
+            Command::Resume(who) => write!(f, "resume {who}"),
+            Command::CutPeers { a, b } => write!(f, "cut {a} from {b}"),
+            Command::HealPeers { a, b } => write!(f, "heal {a} from {b}"),
+            Command::Expire(who) => write!(f, "expire {who}"),
+            Command::Admin(task) => write!(f, "{task}"),
             Command::Zk { client, line } => write!(f, "zk {client} {line}"),
         }
     }
@@ -118,6 +139,11 @@ pub enum Refusal {
     AlreadyRunning(Who),
     NotRunning(Who),
     AlreadyPaused(Who),
+    NotPaused(Who),
+    /// It has no session that could end.
+    NoSession(Who),
+    /// Only a cluster of a real release knows this.
+    NotInTextbook,
     AlreadyCut(Who),
     NotCut(Who),
     /// The process can't do that (a pause of ZooKeeper, a cut of ZooKeeper from itself).

@@ -8,12 +8,14 @@ use super::event::{Event, ZkEvent};
 use super::item::What;
 use super::network::ShellInput;
 use super::proc::{Kind, Node, Proc, State, ZOOKEEPER};
-use super::{Emit, World};
+use super::{Emit, Profile, World};
 use crate::base::{Instant, Span, limits};
-use crate::kafka::admin::{Admin, Task};
+use crate::kafka::admin::{Admin, Task as TextbookTask};
 use crate::kafka::broker::{Broker, Input};
 use crate::kafka::paths;
+use crate::kafka::real::task::Task;
 use crate::sim::{Class, RowId};
+use crate::zk::op::SessionId;
 use crate::zk::shell::Shell;
 
 /// Every broker listens here, each on its own machine.
@@ -48,12 +50,17 @@ impl World {
             Command::Heal(who) => self.cut(emit, who, false),
             Command::CreateTopic { topic, partitions, replication } => {
                 let (partitions, replication) = (*partitions, *replication);
-                let task = Task::Create { topic: topic.clone(), partitions, replication };
+                let task = TextbookTask::Create { topic: topic.clone(), partitions, replication };
                 self.run_tool(emit, task);
             }
             Command::DeleteTopic { topic } => {
-                self.run_tool(emit, Task::Delete { topic: topic.clone() });
+                self.run_tool(emit, TextbookTask::Delete { topic: topic.clone() });
             }
+            Command::Resume(who) => self.resume_now(emit, who),
+            Command::CutPeers { a, b } => self.cut_peers(emit, (a, b), true),
+            Command::HealPeers { a, b } => self.cut_peers(emit, (a, b), false),
+            Command::Expire(who) => self.expire_session(emit, who),
+            Command::Admin(task) => self.administrate(emit, task),
             Command::Zk { client, line } => self.type_line(emit, client, line),
         }
     }
@@ -66,6 +73,10 @@ impl World {
             | Command::Pause { who, .. }
             | Command::Restart(who)
             | Command::Cut(who)
+            | Command::Resume(who)
+            | Command::Expire(who)
+            | Command::CutPeers { a: who, .. }
+            | Command::HealPeers { a: who, .. }
             | Command::Heal(who) => self.find(who).unwrap_or(ZOOKEEPER),
             Command::Zk { client, .. } => {
                 self.find(&Who::Client(client.clone())).unwrap_or(ZOOKEEPER)
@@ -115,6 +126,20 @@ impl World {
                     false => Err(Refusal::UnknownTopic(topic.clone())),
                 }
             }
+            Command::Resume(who) => match self.running(who)?.state {
+                State::Paused { .. } => Ok(()),
+                _ => Err(Refusal::NotPaused(who.clone())),
+            },
+            Command::CutPeers { a, b } => self.check_peers(a, b, false),
+            Command::HealPeers { a, b } => self.check_peers(a, b, true),
+            Command::Expire(who) => match self.session_of_process(who)? {
+                Some(_) => Ok(()),
+                None => Err(Refusal::NoSession(who.clone())),
+            },
+            Command::Admin(_) if self.config.profile == Profile::Textbook => {
+                Err(Refusal::NotInTextbook)
+            }
+            Command::Admin(_) => self.zookeeper_up(),
             Command::Zk { client, line } => self.check_line(client, line),
         }
     }
@@ -136,6 +161,27 @@ impl World {
             (false, true) => Err(Refusal::NotCut(who.clone())),
             _ => Ok(()),
         }
+    }
+
+    fn check_peers(&self, a: &Who, b: &Who, is_cut: bool) -> Result<(), Refusal> {
+        let known = |who: &Who| self.find(who).ok_or_else(|| Refusal::UnknownProcess(who.clone()));
+        let (one, other) = (known(a)?, known(b)?);
+        if one == other {
+            return Err(Refusal::NotForThis(a.clone()));
+        }
+        match (self.links.is_cut(one, other), is_cut) {
+            (true, false) => Err(Refusal::AlreadyCut(a.clone())),
+            (false, true) => Err(Refusal::NotCut(a.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The session that the server still has for a process, its last one if the process is gone.
+    fn session_of_process(&self, who: &Who) -> Result<Option<SessionId>, Refusal> {
+        let index = self.find(who).ok_or_else(|| Refusal::UnknownProcess(who.clone()))?;
+        let ours = |session: &&SessionId| self.server.session(**session).is_some();
+        let of = self.owners.iter().filter(|(_, owner)| **owner == index).map(|(id, _)| id);
+        Ok(of.rev().find(ours).copied())
     }
 
     fn check_start(&self, id: u32, host: Option<&str>, rack: Option<&str>) -> Result<(), Refusal> {
@@ -277,12 +323,16 @@ impl World {
     }
 
     /// A tool takes the place of one that is done, so that the table stays small.
-    fn run_tool(&mut self, emit: &Emit<'_>, task: Task) {
+    fn run_tool(&mut self, emit: &Emit<'_>, task: TextbookTask) {
         let free = |proc: &Proc| proc.kind == Kind::Admin && !proc.is_running();
         let found = self.procs.iter().position(free).and_then(|at| u16::try_from(at).ok());
         let index = found.unwrap_or_else(|| self.add(Kind::Admin));
         let admin = Admin::new(task, self.config.client_zk(None));
         self.launch(emit, index, Node::Admin(Arc::new(admin)), Span::from_millis(1));
+    }
+
+    fn administrate(&mut self, emit: &Emit<'_>, task: &Arc<Task>) {
+        _ = (emit, task);
     }
 
     fn type_line(&mut self, emit: &mut Emit<'_>, client: &Arc<str>, line: &Arc<str>) {
@@ -355,6 +405,31 @@ impl World {
         }
     }
 
+    fn resume_now(&mut self, emit: &mut Emit<'_>, who: &Who) {
+        let Some(index) = self.find(who) else { return };
+        let life = self.proc(index).life;
+        self.resume(emit, index, life);
+    }
+
+    fn expire_session(&mut self, emit: &mut Emit<'_>, who: &Who) {
+        let Ok(Some(session)) = self.session_of_process(who) else { return };
+        if let Some(index) = self.find(who) {
+            self.procs[usize::from(index)].fault = emit.cause;
+        }
+        let mut out = Vec::new();
+        self.server.expire_session(self.now, session, &mut out);
+        self.server_said(emit, ZOOKEEPER, out);
+    }
+
+    fn cut_peers(&mut self, emit: &mut Emit<'_>, (a, b): (&Who, &Who), cut: bool) {
+        let (Some(one), Some(other)) = (self.find(a), self.find(b)) else { return };
+        self.links.change(one, other, |link| link.cut = cut);
+        if !cut {
+            self.release_parked(one, other);
+        }
+        self.emit(emit, one, true, if cut { Event::LinkCut } else { Event::LinkHealed });
+    }
+
     fn cut(&mut self, emit: &mut Emit<'_>, who: &Who, cut: bool) {
         let Some(index) = self.find(who) else { return };
         self.links.change(index, ZOOKEEPER, |link| link.cut = cut);
@@ -363,7 +438,7 @@ impl World {
             self.procs[usize::from(index)].fault = emit.cause;
         } else {
             self.emit(emit, index, true, Event::LinkHealed);
-            self.release_parked(index);
+            self.release_parked(index, ZOOKEEPER);
         }
     }
 

@@ -2,6 +2,8 @@
 
 use crate::base::Span;
 use crate::kafka::paths;
+use crate::kafka::release;
+use crate::kafka::settings::Settings;
 use crate::zk::hold::ZkSettings;
 use crate::zk::op::Release;
 
@@ -10,14 +12,36 @@ use crate::zk::op::Release;
 pub enum Profile {
     #[default]
     Textbook,
+    /// Kafka 0.8.2.2.
+    V08,
+    /// Kafka 0.11 to 3.9 with ZooKeeper.
+    V2,
 }
 
 impl Profile {
-    pub const ALL: [Profile; 1] = [Profile::Textbook];
+    pub const ALL: [Profile; 3] = [Profile::Textbook, Profile::V08, Profile::V2];
 
     pub const fn name(self) -> &'static str {
         match self {
             Profile::Textbook => "textbook",
+            Profile::V08 => "0.8",
+            Profile::V2 => "2.x",
+        }
+    }
+
+    /// The release that the profile means unless another is named.
+    pub const fn release(self) -> release::Release {
+        match self {
+            Profile::V08 => release::Release::V0_8_2_2,
+            Profile::Textbook | Profile::V2 => release::Release::V2_8_2,
+        }
+    }
+
+    /// The profile that a release belongs to.
+    pub const fn of_release(release: release::Release) -> Profile {
+        match release {
+            release::Release::V0_8_2_2 => Profile::V08,
+            _ => Profile::V2,
         }
     }
 
@@ -29,6 +53,7 @@ impl Profile {
     pub const fn zookeeper(self) -> Release {
         match self {
             Profile::Textbook => Release::V3_8_4,
+            Profile::V08 | Profile::V2 => self.release().zookeeper(),
         }
     }
 }
@@ -39,6 +64,10 @@ pub const WALL_ZERO_MS: i64 = 1_420_070_400_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     pub profile: Profile,
+    /// Of Kafka; the textbook has none and does not look at it.
+    pub release: release::Release,
+    /// What brokers of a real release are set to; its `release` is the one above.
+    pub kafka: Settings,
     pub zookeeper: Release,
     /// Of brokers, in milliseconds.
     pub session_timeout_ms: i32,
@@ -76,7 +105,7 @@ pub struct Setting {
     pub high: u64,
 }
 
-pub const SETTINGS: [Setting; 7] = [
+pub const SETTINGS: [Setting; 20] = [
     Setting { name: "zookeeper.session.timeout.ms", low: 1, high: 600_000 },
     Setting { name: "client.session.timeout.ms", low: 1, high: 600_000 },
     Setting { name: "tickTime", low: 10, high: 60_000 },
@@ -84,14 +113,43 @@ pub const SETTINGS: [Setting; 7] = [
     Setting { name: "link.jitter.us", low: 0, high: 10_000_000 },
     Setting { name: "broker.boot.us", low: 0, high: 60_000_000 },
     Setting { name: "broker.boot.spread.us", low: 0, high: 60_000_000 },
+    Setting { name: "auto.leader.rebalance.enable", low: 0, high: 1 },
+    Setting { name: "leader.imbalance.check.interval.seconds", low: 1, high: 86_400 },
+    Setting { name: "leader.imbalance.per.broker.percentage", low: 0, high: 100 },
+    Setting { name: "controlled.shutdown.enable", low: 0, high: 1 },
+    Setting { name: "controlled.shutdown.max.retries", low: 0, high: 100 },
+    Setting { name: "controlled.shutdown.retry.backoff.ms", low: 1, high: 600_000 },
+    Setting { name: "auto.create.topics.enable", low: 0, high: 1 },
+    Setting { name: "num.partitions", low: 1, high: 10_000 },
+    Setting { name: "default.replication.factor", low: 1, high: 200 },
+    Setting { name: "replica.lag.time.max.ms", low: 1, high: 600_000 },
+    Setting { name: "delete.topic.enable", low: 0, high: 1 },
+    Setting { name: "unclean.leader.election.enable", low: 0, high: 1 },
+    Setting { name: "advertised.port.base", low: 0, high: 65_535 },
 ];
 
 impl Config {
+    /// A real release with its own defaults.
+    pub fn release(release: release::Release) -> Config {
+        let mut config = Config::of(Profile::of_release(release));
+        config.release = release;
+        config.kafka = Settings::of(release);
+        config.zookeeper = release.zookeeper();
+        config.session_timeout_ms = release.session_timeout_ms();
+        config
+    }
+
     pub fn of(profile: Profile) -> Config {
+        let release = profile.release();
         Config {
             profile,
+            release,
+            kafka: Settings::of(release),
             zookeeper: profile.zookeeper(),
-            session_timeout_ms: 6_000,
+            session_timeout_ms: match profile {
+                Profile::Textbook => 6_000,
+                Profile::V08 | Profile::V2 => release.session_timeout_ms(),
+            },
             client_timeout_ms: 10_000,
             tick_ms: 2_000,
             latency: Span::from_micros(1_500),
@@ -112,20 +170,48 @@ impl Config {
             3 => self.latency.0,
             4 => self.jitter.0,
             5 => self.boot.0,
-            _ => self.boot_spread.0,
+            6 => self.boot_spread.0,
+            7 => u64::from(self.kafka.auto_leader_rebalance),
+            8 => u64::from(self.kafka.imbalance_check_s),
+            9 => u64::from(self.kafka.imbalance_percent),
+            10 => u64::from(self.kafka.controlled_shutdown),
+            11 => u64::from(self.kafka.shutdown_retries),
+            12 => u64::from(self.kafka.shutdown_backoff_ms),
+            13 => u64::from(self.kafka.auto_create_topics),
+            14 => u64::from(self.kafka.num_partitions),
+            15 => u64::from(self.kafka.default_replication),
+            16 => u64::from(self.kafka.replica_lag_ms),
+            17 => u64::from(self.kafka.delete_topics),
+            18 => u64::from(self.kafka.unclean_election),
+            _ => self.kafka.advertised.as_ref().map_or(0, |(_, port)| u64::from(*port)),
         }
     }
 
     /// Sets what [`SETTINGS`] names at `index`; the caller has checked the bounds.
     pub fn set(&mut self, index: usize, value: u64) {
+        let number = u32::try_from(value).unwrap_or(u32::MAX);
+        let kafka = &mut self.kafka;
         match index {
             0 => self.session_timeout_ms = i32::try_from(value).unwrap_or(i32::MAX),
             1 => self.client_timeout_ms = i32::try_from(value).unwrap_or(i32::MAX),
-            2 => self.tick_ms = u32::try_from(value).unwrap_or(u32::MAX),
+            2 => self.tick_ms = number,
             3 => self.latency = Span(value),
             4 => self.jitter = Span(value),
             5 => self.boot = Span(value),
-            _ => self.boot_spread = Span(value),
+            6 => self.boot_spread = Span(value),
+            7 => kafka.auto_leader_rebalance = value != 0,
+            8 => kafka.imbalance_check_s = number,
+            9 => kafka.imbalance_percent = number,
+            10 => kafka.controlled_shutdown = value != 0,
+            11 => kafka.shutdown_retries = number,
+            12 => kafka.shutdown_backoff_ms = number,
+            13 => kafka.auto_create_topics = value != 0,
+            14 => kafka.num_partitions = number,
+            15 => kafka.default_replication = number,
+            16 => kafka.replica_lag_ms = number,
+            17 => kafka.delete_topics = value != 0,
+            18 => kafka.unclean_election = value != 0,
+            _ => kafka.advertised = (value != 0).then(|| ("localhost".into(), number)),
         }
     }
 

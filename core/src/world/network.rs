@@ -62,11 +62,11 @@ impl World {
         }
     }
 
-    /// The link between a process and ZooKeeper carries again; TCP sends what it kept.
-    pub(super) fn release_parked(&mut self, index: u16) {
+    /// The link between two processes carries again; TCP sends what it kept.
+    pub(super) fn release_parked(&mut self, one: u16, other: u16) {
         let parked = std::mem::take(&mut self.parked);
         for (from, to, item) in parked {
-            let ours = (from, to) == (index, ZOOKEEPER) || (from, to) == (ZOOKEEPER, index);
+            let ours = (from, to) == (one, other) || (from, to) == (other, one);
             if !ours {
                 self.parked.push((from, to, item));
             } else if let Verdict::ArrivesAt(at) =

@@ -107,6 +107,13 @@ impl Server {
         if self.halted { Instant::NEVER } else { self.buckets.next() }
     }
 
+    /// Ends one session as if its time were over.
+    pub fn expire_session(&mut self, now: Instant, id: SessionId, out: &mut Vec<ServerOut>) {
+        if !self.halted && self.state.sessions.contains_key(&id) {
+            self.end_session(now, id, true, out);
+        }
+    }
+
     /// Ends every session whose time has come. [spec zookeeper.md S2, S3]
     pub fn expire(&mut self, now: Instant, out: &mut Vec<ServerOut>) {
         while !self.halted {
