@@ -6,7 +6,7 @@
 //! of them alive, writes no state. [spec kafka-zk.md C3, F3]
 
 use kafkascope_core::base::{Instant, Span};
-use kafkascope_core::kafka::paths;
+use kafkascope_core::kafka::{paths, payload};
 use kafkascope_core::world::{Command, Who, wall_ms};
 use kafkascope_core::zk::op::{Data, SessionId};
 use kafkascope_core::zk::server::load::Placed;
@@ -54,10 +54,10 @@ pub fn load(sim: &mut Sim, step: &Value) -> Known<()> {
     let controller = brokers.iter().find(|broker| broker.controller);
     let Some(controller) = controller else { return Ok(()) };
     put(sim, nodes, true)?;
-    elect(sim, controller.id, &brokers)?;
+    let elected = elect(sim, controller.id, &brokers)?;
+    untouched(sim, nodes)?;
     put(sim, nodes, false)?;
-    let begun = sim.now();
-    sim.run(begun + controller.up_for, |_| false);
+    sim.run(elected + controller.up_for, |_| false);
     sim.log.clear();
     sim.told.clear();
     sim.logged_at = sim.now();
@@ -106,36 +106,18 @@ fn put(sim: &mut Sim, nodes: &serde_json::Map<String, Value>, before: bool) -> K
     placed.sort_by(|a, b| a.path.cmp(&b.path));
     take_out_others(sim, &placed);
     if before {
-        placed.retain(|node| step_back(node) != StepBack::Absent);
-        for node in placed.iter_mut().filter(|node| *node.path == *paths::CONTROLLER_EPOCH) {
+        // The first election makes the epoch's node. [spec kafka-zk.md C8]
+        let is_epoch = |node: &Placed| *node.path == *paths::CONTROLLER_EPOCH;
+        placed.retain(|node| !is_epoch(node) || node.version > 0);
+        for node in placed.iter_mut().filter(|node| is_epoch(node)) {
+            let epoch = payload::number(&node.data).unwrap_or_default();
+            node.data = data(&(epoch - 1).to_string().into(), now_ms);
             node.version -= 1;
-            node.data = number(&node.data)
-                .map(|epoch| data(&(epoch - 1).to_string().into(), 0))
-                .unwrap_or_default();
         }
         sim.world.server.take_out(&paths::CONTROLLER_EPOCH.into());
     }
     sim.world.server.place(&placed, now_ms);
     Ok(())
-}
-
-/// What an election that is yet to come means for a node.
-#[derive(PartialEq, Eq)]
-enum StepBack {
-    /// The first election makes the epoch's node. [spec kafka-zk.md C8]
-    Absent,
-    Same,
-}
-
-fn step_back(node: &Placed) -> StepBack {
-    match *node.path == *paths::CONTROLLER_EPOCH && node.version == 0 {
-        true => StepBack::Absent,
-        false => StepBack::Same,
-    }
-}
-
-fn number(data: &Data) -> Option<i64> {
-    std::str::from_utf8(data.as_ref()?).ok()?.parse().ok()
 }
 
 /// Data as it stood there; a time is now.
@@ -158,8 +140,19 @@ fn take_out_others(sim: &mut Sim, placed: &[Placed]) {
     }
 }
 
-/// `/controller` goes, and the recorded controller takes it again.
-fn elect(sim: &mut Sim, winner: u32, brokers: &[Running]) -> Known<()> {
+/// The new controller must have found everything in order: a state that it wrote is another start.
+fn untouched(sim: &Sim, nodes: &serde_json::Map<String, Value>) -> Known<()> {
+    for (path, node) in nodes.iter().filter(|(path, _)| path.ends_with("/state")) {
+        let version = sim.world.server.tree().get(path).map(|node| i64::from(node.version));
+        if version != node["version"].as_i64() {
+            return Err(Unknown(format!("start: {path} does not stay as it was recorded")));
+        }
+    }
+    Ok(())
+}
+
+/// `/controller` goes, and the recorded controller takes it again; when it did.
+fn elect(sim: &mut Sim, winner: u32, brokers: &[Running]) -> Known<Instant> {
     for broker in brokers.iter().filter(|broker| broker.id != winner) {
         sim.delay(broker.id, LATE);
     }
@@ -168,16 +161,18 @@ fn elect(sim: &mut Sim, winner: u32, brokers: &[Running]) -> Known<()> {
     sim.run_for(CALM);
     let line = format!("delete {}", paths::CONTROLLER).into();
     sim.command(Command::Zk { client: name.clone(), line })?;
-    let until: Instant = sim.now() + PATIENCE;
-    sim.run_for(CALM);
+    let until = sim.now() + PATIENCE;
+    sim.run(until, |sim| sim.controller().is_none());
     if !sim.run(until, |sim| sim.controller() == Some(winner)) {
         return Err(Unknown(format!("start: broker {winner} does not become controller")));
     }
+    let elected = sim.now();
+    sim.run_for(CALM);
     sim.command(Command::Stop(Who::Client(name)))?;
     sim.run_for(CALM);
     for broker in brokers {
         sim.delay(broker.id, Span::ZERO);
     }
     sim.run_for(CALM);
-    Ok(())
+    Ok(elected)
 }

@@ -111,6 +111,9 @@ impl Player {
         }
         self.op(&step["op"], chance, &mut done)?;
         self.wait(step)?;
+        for read in step["reads"].as_array().into_iter().flatten() {
+            asked_fact(read)?;
+        }
         chance.straighten(&mut self.sim);
         Ok(done)
     }
@@ -153,6 +156,7 @@ impl Player {
             }
             "zk-create" | "zk-set" | "zk-delete" => self.by_hand(op)?,
             "state" | "idle" => only(op, "")?,
+            "read" => asked_fact(op)?,
             "wait" => {
                 only(op, "until max_s")?;
                 self.conditions(op, self.sim.now() + limit(op))?;
@@ -376,6 +380,15 @@ impl Player {
         self.sim.log.clear();
         self.sim.told.clear();
         facts.into()
+    }
+}
+
+/// A fact that the recorder asks a process for. A metadata answer is only told, not compared, and
+/// nothing is written for it; any other belongs to a later slice.
+fn asked_fact(read: &Value) -> Known<()> {
+    match text(read, "fact")? {
+        fact if fact.starts_with("metadata_of_") => Ok(()),
+        fact => Err(Unknown(format!("read {fact}"))),
     }
 }
 
