@@ -87,21 +87,7 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
         given => assignment(given).map(Some).ok_or_else(|| bad(field)),
     };
     Ok(Some(match text(op, "op")? {
-        "create-topic" => {
-            only(op, "topic partitions replication_factor assignment config configs")?;
-            let topic = topic()?;
-            let layout = match (placed("assignment")?, chance.placement(&topic)) {
-                (Some(given), _) => Layout::Assignment(given),
-                (None, Some(drawn)) => Layout::Assignment(drawn),
-                (None, None) => Layout::Counts {
-                    partitions: number(&op["partitions"]).ok_or_else(|| bad("partitions"))?,
-                    replication: number(&op["replication_factor"])
-                        .ok_or_else(|| bad("replication_factor"))?,
-                },
-            };
-            let configs = [settings(&op["config"]), settings(&op["configs"])].concat();
-            Task::Create { topic, layout, configs }
-        }
+        "create-topic" => create(op, chance)?,
         "add-partitions" => {
             only(op, "topic partitions total assignment")?;
             let total = number(&op["total"]).or_else(|| number(&op["partitions"]));
@@ -149,6 +135,26 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
         }
         _ => return Ok(None),
     }))
+}
+
+/// Placed as it is given, or as the draw was that was recorded.
+fn create(op: &Value, chance: &Chance) -> Known<Task> {
+    only(op, "topic partitions replication_factor assignment config configs")?;
+    let count = |field: &str| number(&op[field]).ok_or_else(|| Unknown(format!("{field} of {op}")));
+    let topic = text(op, "topic").map(written_out)?;
+    let layout = match (&op["assignment"], chance.placement(&topic)) {
+        (Value::Null, Some(drawn)) => Layout::Assignment(drawn),
+        (Value::Null, None) => Layout::Counts {
+            partitions: count("partitions")?,
+            replication: count("replication_factor")?,
+        },
+        (given, _) => {
+            let given = assignment(given);
+            Layout::Assignment(given.ok_or_else(|| Unknown(format!("assignment of {op}")))?)
+        }
+    };
+    let configs = [settings(&op["config"]), settings(&op["configs"])].concat();
+    Ok(Task::Create { topic, layout, configs })
 }
 
 /// `all`, or a list of `t-1`.

@@ -1,4 +1,5 @@
-//! Plays a recording's steps: the op, then the step's conditions and waits, then what is to be read.
+//! Plays a recording's steps: the op, then the step's conditions and waits, then what is to be
+//! read.
 
 use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::kafka::real::task::Task;

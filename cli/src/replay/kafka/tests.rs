@@ -1,3 +1,5 @@
+use kafkascope_core::world::Command;
+
 use super::*;
 
 #[test]
@@ -56,7 +58,7 @@ fn a_world(brokers: &[u32]) -> sim::Sim {
             kafkascope_core::world::Command::StartBroker { id: *id, host: None, rack: None };
         sim.command(start).unwrap();
         sim.run_for(Span::from_secs(5));
-        assert!(sim.is_registered(*id));
+        assert!(sim.is_registered(id));
     }
     sim
 }
@@ -119,7 +121,7 @@ fn a_start_is_loaded_with_its_versions() {
             json!("broker-2"), 0, 0),
         "/controller_epoch": node(json!("3"), none.clone(), 2, 0),
     });
-    let start = |session: &str, controller: bool| json!({"up": true, "session": session, "controller": controller, "port": 0});
+    let start = |session: &str, leads: bool| json!({"up": true, "session": session, "controller": leads, "port": 0});
     let recording = json!({
         "software": "Kafka 0.8.2.2 (Scala 2.11), ZooKeeper 3.4.6", "config": {},
         "steps": [{"op": {"op": "state"}, "znodes": znodes, "start": {"brokers": {
