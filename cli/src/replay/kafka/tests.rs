@@ -53,10 +53,8 @@ fn conditions_are_read_or_the_file_fails() {
 fn a_world(brokers: &[u32]) -> sim::Sim {
     let config = config(Release::V2_8_2, &json!({"config": {}}), &[]).unwrap();
     let mut sim = sim::Sim::new(config);
-    for id in brokers {
-        let start =
-            kafkascope_core::world::Command::StartBroker { id: *id, host: None, rack: None };
-        sim.command(start).unwrap();
+    for id in brokers.iter().copied() {
+        sim.command(Command::StartBroker { id, host: None, rack: None }).unwrap();
         sim.run_for(Span::from_secs(5));
         assert!(sim.is_registered(id));
     }
@@ -121,11 +119,11 @@ fn a_start_is_loaded_with_its_versions() {
             json!("broker-2"), 0, 0),
         "/controller_epoch": node(json!("3"), none.clone(), 2, 0),
     });
-    let start = |session: &str, leads: bool| json!({"up": true, "session": session, "controller": leads, "port": 0});
+    let up = |name: &str, leads: bool| json!({"up": true, "session": name, "controller": leads});
     let recording = json!({
         "software": "Kafka 0.8.2.2 (Scala 2.11), ZooKeeper 3.4.6", "config": {},
         "steps": [{"op": {"op": "state"}, "znodes": znodes, "start": {"brokers": {
-            "1": start("broker-1#2", false), "2": start("broker-2", true)}}}],
+            "1": up("broker-1#2", false), "2": up("broker-2", true)}}}],
     });
     let Replay::Done(run) = play(&recording) else { panic!("it is played") };
     let step = &run["steps"][0];
