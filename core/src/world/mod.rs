@@ -6,6 +6,7 @@ mod commands;
 pub mod config;
 pub mod event;
 pub mod item;
+pub mod log;
 mod network;
 pub mod proc;
 
@@ -73,6 +74,8 @@ pub struct World {
     pub touched: bool,
     /// What clients saw in this step.
     pub facts: Vec<Fact>,
+    /// The server's log, for those who asked for it. Decides nothing.
+    pub log: Option<log::Log>,
     /// This step delivered a message or did a command.
     pub delivered: bool,
     rng: Rng,
@@ -109,6 +112,7 @@ impl World {
             owners: BTreeMap::new(),
             touched: false,
             facts: Vec::new(),
+            log: None,
             delivered: false,
             rng: Rng::new(seed),
             queue: Queue::default(),
