@@ -317,6 +317,10 @@ impl World {
                 self.foresee(emit, index, &input);
                 self.broker_step(emit, index, Input::Zk(input));
             }
+            Node::Real(_) | Node::Tool(_) => {
+                self.foresee(emit, index, &input);
+                self.broker_step(emit, index, Input::Zk(input));
+            }
             Node::Shell(_) => self.shell_step(emit, index, ShellInput::Zk(input)),
             Node::Admin(_) => self.admin_step(emit, index, Some(input)),
         }
