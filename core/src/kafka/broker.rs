@@ -27,6 +27,8 @@ pub enum Timer {
     Shutdown(u32),
     /// Try again to register.
     Register,
+    /// The files of replicas are deleted.
+    Deleted,
     /// Look for silent followers, and the start of that.
     Lag,
     LagStart,

@@ -11,7 +11,7 @@ use super::registry;
 use super::replicas::Replicas;
 use super::task::{Layout, Task};
 use super::writer::Writer;
-use crate::base::{Digest, Span};
+use crate::base::{Digest, Instant, Span};
 use crate::kafka::broker::{Ctx, Effect, Input, Phase, Timer};
 use crate::kafka::event::Event as Note;
 use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
@@ -70,6 +70,10 @@ pub enum Pending {
 /// How old notices of changed configs get. [spec kafka-zk.md §1 /config/changes]
 const OLD_NOTICE_MS: i64 = 15 * 60 * 1_000;
 
+/// How long a broker takes to delete a replica: longer than a returning one takes to fetch, as
+/// was seen (recordings/2.8.2/topic-create, 0.8.2.2/delete-topic-add-partitions).
+const DELETION: Span = Span::from_millis(150);
+
 #[derive(Clone)]
 pub struct Broker {
     pub id: u32,
@@ -89,6 +93,8 @@ pub struct Broker {
     pub(super) boot: Boot,
     pub(super) before: SessionId,
     writers: VecDeque<Writer>,
+    /// Replicas whose files are being deleted: until when, and who hears of it.
+    deleted: VecDeque<(Instant, u32, Vec<TopicPartition>)>,
     shutdown_tries: u32,
     seen_change: Option<Arc<str>>,
     zk_settings: ZkSettings,
@@ -118,6 +124,7 @@ impl Broker {
             epoch: 0,
             before: SessionId::default(),
             writers: VecDeque::new(),
+            deleted: VecDeque::new(),
             shutdown_tries: 0,
             seen_change: None,
             zk_settings,
@@ -340,6 +347,13 @@ impl Broker {
                 }
             }
             Timer::Register => self.boot.wake(),
+            Timer::Deleted => {
+                while self.deleted.front().is_some_and(|(at, ..)| *at <= ctx.now) {
+                    if let Some((_, to, partitions)) = self.deleted.pop_front() {
+                        send(ctx, to, Msg::Deleted { partitions });
+                    }
+                }
+            }
             _ => self.replicas.timer(ctx, self.id, &self.settings, timer),
         }
     }
@@ -395,7 +409,9 @@ impl Broker {
                 if self.obeys(ctx, &sender) {
                     self.replicas.stop(ctx, self.id, &partitions, delete);
                     if delete {
-                        send(ctx, from, Msg::Deleted { partitions });
+                        let at = ctx.now + DELETION;
+                        self.deleted.push_back((at, from, partitions));
+                        ctx.out.push(Effect::Arm { timer: Timer::Deleted, at });
                     }
                 }
             }

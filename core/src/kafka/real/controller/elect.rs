@@ -181,7 +181,6 @@ impl Controller {
         self.epoch = epoch;
         self.epoch_version = version;
         self.known = Some(io.me);
-        self.decided = true;
         io.note(Note::WonElection { broker: io.me });
         // Its own watch on the office.
         let path = paths::CONTROLLER.into();

@@ -17,6 +17,7 @@ impl Controller {
     pub(super) fn member_step(&mut self, io: &mut Io<'_>, step: Step) {
         match step {
             Step::ListBrokers { first } => {
+                self.decided = true;
                 let op = Op::GetChildren { path: paths::BROKER_IDS.into(), watch: true };
                 self.fiber.watch(op, watcher::BROKERS);
                 self.then([Step::BrokersListed { first }]);

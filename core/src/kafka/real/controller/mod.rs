@@ -177,7 +177,7 @@ pub struct Controller {
     /// The first look at the office is over: it is this broker's or another's, and if it is this
     /// one's, the failover is done.
     pub settled: bool,
-    /// The office is decided, before the failover.
+    /// The office is decided, and if it is this broker's, its epoch and `/feature` are written.
     pub decided: bool,
     #[cfg(feature = "mutations")]
     pub mutation: Option<crate::kafka::broker::Mutation>,
