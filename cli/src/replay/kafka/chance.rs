@@ -20,8 +20,9 @@ use super::sim::{LATENCY, Sim};
 const RACING: Span = Span::from_micros(LATENCY.micros() / 4);
 /// Too late even to try: it finds a controller.
 const LATE: Span = Span::from_millis(300);
-/// Moments within a ping interval at which a kill may come.
-const PHASES: [u64; 9] = [0, 300, 700, 1_100, 1_500, 1_900, 2_300, 150, 2_700];
+/// Moments at which a kill may come: within a ping interval, and between two looks at an ISR.
+const PHASES: u64 = 20;
+const PHASE: Span = Span::from_millis(250);
 
 /// One step's chance.
 pub struct Chance {
@@ -90,7 +91,13 @@ impl Chance {
     /// The recorded placement of a new topic, if two draws give it.
     pub fn placement(&self, topic: &str) -> Option<Vec<Vec<u32>>> {
         let path = paths::topic(topic);
-        let is_it = |txn: &&Value| txn["type"] == "create" && txn["path"] == *path;
+        let is_it = |txn: &&Value| {
+            let at = txn["path"].as_str().unwrap_or_default();
+            let at = at.rsplit_once('/').map_or(at.into(), |(above, name)| {
+                format!("{above}/{}", super::ops::written_out(name))
+            });
+            txn["type"] == "create" && *at == *path
+        };
         let partitions = self.txns().iter().find(is_it)?["data"]["partitions"].as_object()?;
         let replicas = |number: u32| -> Option<Vec<u32>> {
             let list = partitions.get(&number.to_string())?.as_array()?;
@@ -127,8 +134,8 @@ impl Chance {
         };
         let inner = step["op"]["ops"].as_array().into_iter().flatten();
         let any = silences(&step["op"]) || inner.into_iter().any(silences);
-        let phases = if any { &PHASES[..] } else { &PHASES[..1] };
-        phases.iter().map(|ms| Span::from_millis(*ms)).collect()
+        let phases = if any { PHASES } else { 1 };
+        (0..phases).map(|n| Span::from_micros(PHASE.micros() * n)).collect()
     }
 
     /// Were deaths noticed together as they were recorded, with as much happening?

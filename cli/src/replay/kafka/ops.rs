@@ -69,7 +69,7 @@ fn settings(value: &Value) -> Vec<Setting> {
 }
 
 /// `<250 times x>` is a text written short.
-fn written_out(text: &str) -> Arc<str> {
+pub fn written_out(text: &str) -> Arc<str> {
     let long = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let long = long.and_then(|inner| inner.split_once(" times "));
     match long.and_then(|(many, what)| Some((many.parse::<usize>().ok()?, what))) {

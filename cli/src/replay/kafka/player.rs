@@ -4,6 +4,7 @@
 use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::kafka::real::task::Task;
 use kafkascope_core::kafka::release::Release;
+use kafkascope_core::world::log::Logged;
 use kafkascope_core::world::{Command, Config, Who};
 use serde_json::{Map, Value, json};
 
@@ -33,6 +34,8 @@ pub struct Player {
     before: Tree,
     pub steered: Vec<Value>,
     index: usize,
+    /// When the step's op began.
+    begun: Instant,
     quiet: Span,
     hand_ms: Option<i32>,
 }
@@ -64,6 +67,7 @@ impl Player {
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
             index: 0,
+            begun: Instant::ZERO,
             quiet: span(&given["quiet_s"]).unwrap_or(QUIET),
             hand_ms: hand_ms.and_then(|ms| i32::try_from(ms).ok()),
         })
@@ -107,6 +111,7 @@ impl Player {
     fn play(&mut self, step: &Value, chance: &Chance, phase: Span) -> Known<Done> {
         let mut done = Done::default();
         self.sim.run_for(phase);
+        self.begun = self.sim.now();
         if chance.lean(&mut self.sim) {
             done.chance.push("controller-race");
         }
@@ -345,9 +350,13 @@ impl Player {
             );
             !(by_hand && (unseen || opens))
         });
-        let entry = |(n, logged): (usize, _)| {
+        let entry = |(n, logged): (usize, &Logged)| {
             let mut entry = log::entry(logged, &self.sim.names, self.release);
             entry["zxid_order"] = (n + 1).into();
+            match self.release {
+                Release::V0_8_2_2 => entry["ms"] = logged.at.since(self.begun).millis().into(),
+                _ => entry["at_ms"] = logged.at.millis().into(),
+            }
             entry
         };
         entries.enumerate().map(entry).collect::<Vec<_>>().into()

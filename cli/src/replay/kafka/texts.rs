@@ -12,13 +12,19 @@ const ERROR: &str = "Error while executing topic command";
 /// The longest name that a topic may have there. [spec kafka-zk.md N1]
 const NAME: usize = 255;
 
+/// The recorder kept so many characters of what was said about a new topic.
+const KEPT: usize = 200;
+
 /// What a tool says, from the world before it began and after it ended.
 pub fn said(task: &Task, before: &Sim, after: &Sim) -> Option<String> {
     Some(match task {
-        Task::Create { topic, layout, .. } => match made(topic, before, after) {
-            true => format!("Created topic \"{topic}\"."),
-            false => not_created(topic, layout, before),
-        },
+        Task::Create { topic, layout, .. } => {
+            let text = match made(topic, before, after) {
+                true => format!("Created topic \"{topic}\"."),
+                false => not_created(topic, layout, before),
+            };
+            text.chars().take(KEPT).collect()
+        }
         Task::AddPartitions { topic, total, .. } => add(topic, *total, before),
         Task::Delete { topic } if has(before, topic) => format!(
             "Topic {topic} is marked for deletion.\n\
