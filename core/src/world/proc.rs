@@ -164,6 +164,11 @@ impl Proc {
         }
     }
 
+    /// A tool of a real release that has its answer, even if it still holds a session.
+    pub fn tool_is_done(&self) -> bool {
+        matches!(&self.node, Node::Tool(tool) if tool.is_done())
+    }
+
     pub fn real_broker(&self) -> Option<&real::Broker> {
         match &self.node {
             Node::Real(broker) => Some(broker),

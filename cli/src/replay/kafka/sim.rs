@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::kafka::{Event as KafkaEvent, paths};
 use kafkascope_core::world::log::Logged;
-use kafkascope_core::world::proc::{Kind, ZOOKEEPER};
+use kafkascope_core::world::proc::{Kind, Proc, ZOOKEEPER};
 use kafkascope_core::world::{Command, Config, Event, Row, Who, World};
 use kafkascope_core::zk::server::TxnKind;
 use serde_json::Value;
@@ -159,7 +159,9 @@ impl Sim {
                 Kind::ZooKeeper | Kind::Broker(_) | Kind::Impostor(..) | Kind::Client(_)
             )
         };
-        self.world.procs.iter().any(|proc| is_tool(&proc.kind) && proc.is_running())
+        // The election tool of 0.11 leaves a session open when it has done its work.
+        let works = |proc: &Proc| proc.is_running() && !proc.tool_is_done();
+        self.world.procs.iter().any(|proc| is_tool(&proc.kind) && works(proc))
     }
 
     /// Ids of the brokers whose process runs.

@@ -32,6 +32,7 @@ pub mod watcher {
     pub const PREFERRED: WatcherId = WatcherId(7);
     pub const ISR_NOTICES: WatcherId = WatcherId(8);
     pub const CONFIG_CHANGES: WatcherId = WatcherId(9);
+    pub const REASSIGN: WatcherId = WatcherId(10);
 }
 
 /// Which thread asked.
@@ -291,6 +292,10 @@ impl Broker {
     }
 
     pub(super) fn list_changes(&mut self, ctx: &Ctx<'_>) {
+        if !self.settings.release.pipelines() {
+            let op = Op::Exists { path: registry::CONFIG_CHANGES.into(), watch: true };
+            self.zk.submit(ctx.now, op, Some(watcher::CONFIG_CHANGES), Pending::Purge);
+        }
         let op = Op::GetChildren { path: registry::CONFIG_CHANGES.into(), watch: true };
         self.zk.submit(ctx.now, op, Some(watcher::CONFIG_CHANGES), Pending::ConfigChanges);
     }
@@ -404,7 +409,11 @@ impl Broker {
                     self.replicas.take_orders(ctx, self.id, &live, &orders);
                 }
             }
-            Msg::UpdateMetadata { from, .. } => _ = self.obeys(ctx, &from),
+            Msg::UpdateMetadata { from, live, .. } => {
+                if self.obeys(ctx, &from) {
+                    self.replicas.hear_who_lives(&live);
+                }
+            }
             Msg::StopReplica { from: sender, delete, partitions } => {
                 if self.obeys(ctx, &sender) {
                     self.replicas.stop(ctx, self.id, &partitions, delete);

@@ -21,6 +21,7 @@ pub const LOG_DIR_NOTICES: &str = "/log_dir_event_notification";
 pub const PRODUCER_BLOCK: &str = "/latest_producer_id_block";
 pub const CLUSTER_ID: &str = "/cluster/id";
 pub const FEATURE: &str = "/feature";
+pub const REASSIGN: &str = "/admin/reassign_partitions";
 pub const PREFERRED: &str = "/admin/preferred_replica_election";
 
 /// What every broker makes sure exists, in this order. [spec kafka-zk.md §1, W1]

@@ -17,6 +17,8 @@ use crate::kafka::paths;
 use crate::kafka::settings::Settings;
 use crate::zk::op::{CreateMode, Error, Op, Reply, Zxid, open_acl};
 
+/// How long it takes until a new follower asks its leader for the first time.
+const FETCH_START: Span = Span::from_millis(100);
 /// How long a follower waits before it asks again a leader that isn't one yet.
 const FETCH_AGAIN: Span = Span::from_millis(500);
 /// Changes of ISRs are gathered so long before they go to the controller. [I4]
@@ -57,7 +59,9 @@ pub struct Replicas {
     /// Led partitions with a member of the ISR that has not asked yet.
     unheard: BTreeSet<TopicPartition>,
     started_at: Instant,
-    fetch_armed: bool,
+    fetch_at: Instant,
+    /// Who lives, as the controller last said.
+    live: BTreeSet<u32>,
     lag_armed: bool,
     by_controller: bool,
     /// Changes that wait to be sent to the controller, and those that were.
@@ -77,6 +81,7 @@ impl Replicas {
         self.started_at = ctx.now;
         self.last_notice = ctx.now;
         self.send_at = Instant::NEVER;
+        self.fetch_at = Instant::NEVER;
         self.by_controller = settings.release.alters_isr_by_controller();
     }
 
@@ -94,7 +99,7 @@ impl Replicas {
 
     /// [C6]
     pub fn take_orders(&mut self, ctx: &mut Ctx<'_>, me: u32, live: &[u32], orders: &[Arc<Order>]) {
-        let mut fresh = Vec::new();
+        self.live = live.iter().copied().collect();
         for order in orders {
             let known = self.map.get(&order.tp);
             let newer = known.is_none_or(|r| order.state.leader_epoch > r.state.leader_epoch);
@@ -102,17 +107,14 @@ impl Replicas {
                 continue;
             }
             self.take_order(ctx, me, order);
-            fresh.push(order);
         }
-        let mut wanted = BTreeMap::<u32, Vec<TopicPartition>>::new();
-        for order in fresh {
-            let leader = order.state.leader.filter(|id| *id != me && live.contains(id));
-            if let Some(leader) = leader {
-                wanted.entry(leader).or_default().push(order.tp.clone());
-            }
-        }
-        self.fetch(ctx, wanted);
+        self.arm_fetch(ctx, FETCH_START);
         self.arm_lag(ctx);
+    }
+
+    /// Who lives has changed.
+    pub fn hear_who_lives(&mut self, live: &[u32]) {
+        self.live = live.iter().copied().collect();
     }
 
     fn take_order(&mut self, ctx: &mut Ctx<'_>, me: u32, order: &Order) {
@@ -179,9 +181,13 @@ impl Replicas {
     }
 
     pub fn fetch_later(&mut self, ctx: &mut Ctx<'_>) {
-        if !self.fetch_armed && !self.stopping {
-            self.fetch_armed = true;
-            let at = ctx.now + FETCH_AGAIN;
+        self.arm_fetch(ctx, FETCH_AGAIN);
+    }
+
+    fn arm_fetch(&mut self, ctx: &mut Ctx<'_>, after: Span) {
+        let at = ctx.now + after;
+        if at < self.fetch_at && !self.stopping {
+            self.fetch_at = at;
             ctx.out.push(Effect::Arm { timer: Timer::Refetch, at });
         }
     }
@@ -189,7 +195,8 @@ impl Replicas {
     fn fetch_missing(&mut self, ctx: &mut Ctx<'_>, me: u32) {
         let mut wanted = BTreeMap::<u32, Vec<TopicPartition>>::new();
         for (tp, replica) in &self.map {
-            let leader = replica.state.leader.filter(|id| *id != me);
+            let lives = |id: &u32| *id != me && self.live.contains(id);
+            let leader = replica.state.leader.filter(lives);
             if let (false, false, Some(leader)) = (replica.caught_up, replica.stopped, leader) {
                 wanted.entry(leader).or_default().push(tp.clone());
             }
@@ -452,8 +459,10 @@ impl Replicas {
     pub fn timer(&mut self, ctx: &mut Ctx<'_>, me: u32, settings: &Settings, timer: Timer) {
         match timer {
             Timer::Refetch => {
-                self.fetch_armed = false;
-                self.fetch_missing(ctx, me);
+                if ctx.now >= self.fetch_at {
+                    self.fetch_at = Instant::NEVER;
+                    self.fetch_missing(ctx, me);
+                }
             }
             Timer::LagStart => {
                 let at = self.grid(ctx.now, Replicas::lag_every(settings));

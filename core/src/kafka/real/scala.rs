@@ -66,6 +66,35 @@ pub fn order_names(numbers: &mut [u32]) {
     }
 }
 
+/// The bucket in a mutable hash table of `1 << bits` buckets.
+const fn bucket(hash: i32, bits: u32) -> u32 {
+    let mixed = (hash.wrapping_mul(0x9e37_75cd_u32 as i32) as u32).swap_bytes();
+    let mixed = mixed.wrapping_mul(0x9e37_75cd).rotate_right(bits);
+    mixed >> (32 - bits)
+}
+
+/// Partitions as a mutable hash map walks them into which they came in this order: from the last
+/// bucket on, in each the youngest first.
+fn order_as_map(tps: &mut [TopicPartition]) {
+    let mut bits = 4;
+    while tps.len() * 4 > (3 << bits) {
+        bits += 1;
+    }
+    tps.reverse();
+    tps.sort_by_key(|tp| std::cmp::Reverse(bucket(partition_hash(tp), bits)));
+}
+
+/// Partitions of new topics, or new ones of an old topic, as the controller before 1.1 comes to
+/// them: read from a map of texts into a map by partition, which is filtered into another one for
+/// those that are added.
+pub fn order_new(tps: &mut [TopicPartition], added: bool) {
+    order_as_map(tps);
+    if added {
+        order_as_map(tps);
+    }
+    order_partitions(tps);
+}
+
 /// Partitions as a set of 0.8 walks them; up to four stay as they are.
 pub fn order_partitions(tps: &mut [TopicPartition]) {
     if tps.len() > 4 {
@@ -105,8 +134,21 @@ mod tests {
         tps.iter().map(|tp| tp.partition).collect()
     }
 
+    fn new(topic: &str, numbers: &[u32], added: bool) -> Vec<u32> {
+        let named = |partition: &u32| TopicPartition { topic: topic.into(), partition: *partition };
+        let mut tps: Vec<TopicPartition> = numbers.iter().map(named).collect();
+        order_new(&mut tps, added);
+        tps.iter().map(|tp| tp.partition).collect()
+    }
+
+    /// [seen: recordings/0.8.2.2/{topic-create,auto-create,delete-topic-add-partitions}]
     #[test]
-    fn partitions_of_a_new_topic_stand_as_recorded() {
+    fn new_partitions_come_as_recorded() {
         assert_eq!(partitions("u", 6), [1, 2, 3, 0, 4, 5]);
+        assert_eq!(new("t", &[2, 1, 0], false), [0, 1, 2]);
+        assert_eq!(new("fresh", &[2, 1, 0], false), [2, 0, 1]);
+        assert_eq!(new("b", &[4, 5, 2, 3], true), [2, 3, 5, 4]);
+        assert_eq!(new("c", &[2, 1], true), [2, 1]);
+        assert_eq!(new("a", &[4, 5, 6, 2, 3], true), [4, 5, 2, 3, 6]);
     }
 }

@@ -99,6 +99,11 @@ impl Tool {
         self.pump(ctx);
     }
 
+    /// It has its answer and goes no further; its session may still be closing.
+    pub fn is_done(&self) -> bool {
+        self.done && (self.lingers || self.zk.is_none())
+    }
+
     fn pump(&mut self, ctx: &mut Ctx<'_>) {
         loop {
             self.write(ctx);

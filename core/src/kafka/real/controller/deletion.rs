@@ -17,8 +17,7 @@ impl Controller {
     pub(super) fn deletion_step(&mut self, io: &mut Io<'_>, step: Step) {
         match step {
             Step::ListDeletions { first } => {
-                let op = Op::GetChildren { path: paths::DELETE_TOPICS.into(), watch: true };
-                self.fiber.watch(op, watcher::DELETIONS);
+                self.list(io, paths::DELETE_TOPICS, watcher::DELETIONS);
                 self.then([Step::DeletionsListed { first }]);
             }
             Step::DeletionsListed { first } => self.deletions_listed(io, first),
@@ -66,7 +65,7 @@ impl Controller {
     }
 
     fn deletions_listed(&mut self, io: &mut Io<'_>, first: bool) {
-        let Some(Ok(Reply::Children { children, .. })) = self.fiber.one() else { return };
+        let Some(children) = self.listed() else { return };
         let enabled = io.settings.delete_topics;
         let mut refused = false;
         for name in children {

@@ -35,13 +35,10 @@ impl Controller {
                 }
             }
             Event::PreferredByZnode => {
-                let path = registry::PREFERRED.into();
-                self.fiber.watch(Op::GetData { path, watch: true }, watcher::PREFERRED);
-                self.then([Step::PreferredRead]);
+                self.then([Step::PendingPreferred { failover: false }]);
             }
             Event::IsrNotices => {
-                let op = Op::GetChildren { path: registry::ISR_NOTICES.into(), watch: true };
-                self.fiber.watch(op, watcher::ISR_NOTICES);
+                self.list(io, registry::ISR_NOTICES, watcher::ISR_NOTICES);
                 self.then([Step::NoticesRead { names: Vec::new() }]);
             }
             Event::Preferred { partitions, answer } => {

@@ -39,7 +39,7 @@ impl Controller {
             Step::ReplicaStartup,
             Step::PartitionStartup,
             Step::ResumeDeletions,
-            Step::PendingPreferred,
+            Step::PendingPreferred { failover: true },
             Step::Started,
         ]);
         self.then(steps);
@@ -60,9 +60,8 @@ impl Controller {
                 }
             }
             Step::ClearNotices(folder) => {
-                let op = Op::GetChildren { path: folder.into(), watch: true };
                 match folder {
-                    registry::ISR_NOTICES => self.fiber.watch(op, watcher::ISR_NOTICES),
+                    registry::ISR_NOTICES => self.list(io, folder, watcher::ISR_NOTICES),
                     _ => self.fiber.ask(Op::GetChildren { path: folder.into(), watch: false }),
                 }
                 self.then([Step::NoticesListed(folder)]);
@@ -70,13 +69,17 @@ impl Controller {
             Step::NoticesListed(folder) => self.notices_listed(io, folder),
             Step::ReplicaStartup => self.replica_startup(io),
             Step::PartitionStartup => self.partition_startup(),
-            Step::PendingPreferred => {
+            Step::PendingPreferred { failover } => {
                 let path = registry::PREFERRED.into();
                 self.fiber.watch(Op::Exists { path, watch: true }, watcher::PREFERRED);
+                if failover {
+                    let path = registry::REASSIGN.into();
+                    self.fiber.watch(Op::Exists { path, watch: true }, watcher::REASSIGN);
+                }
                 self.fiber.get(registry::PREFERRED.into());
-                self.then([Step::PreferredRead]);
+                self.then([Step::PreferredRead { failover }]);
             }
-            Step::PreferredRead => self.preferred_read(),
+            Step::PreferredRead { failover } => self.preferred_read(failover),
             Step::PreferredDone => {
                 self.write(io, Op::Delete { path: registry::PREFERRED.into(), version: -1 });
                 self.then([Step::Ignore]);
@@ -94,7 +97,7 @@ impl Controller {
 
     /// Notices from before its time are thrown away: it has read everything itself.
     fn notices_listed(&mut self, io: &Io<'_>, folder: &str) {
-        let Some(Ok(Reply::Children { children, .. })) = self.fiber.one() else { return };
+        let Some(children) = self.listed() else { return };
         if children.is_empty() {
             return;
         }
@@ -143,10 +146,12 @@ impl Controller {
         self.then([Step::Trigger]);
     }
 
-    fn preferred_read(&mut self) {
+    /// A failover ends with the removal of the request, whether there is one or not. [C7]
+    fn preferred_read(&mut self, failover: bool) {
         let tps = match self.fiber.take().pop() {
             Some(Ok(Reply::Data { data, .. })) => registry::read_partitions(&data),
-            _ => Vec::new(),
+            _ if failover => Vec::new(),
+            _ => return,
         };
         let tps = self.electable(&tps);
         self.then([

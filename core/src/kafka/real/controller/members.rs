@@ -11,6 +11,7 @@ use crate::kafka::payload::{self, TopicInfo};
 use crate::kafka::real::broker::watcher;
 use crate::kafka::real::context::{PartitionState, ReplicaState};
 use crate::kafka::real::registry;
+use crate::kafka::real::scala;
 use crate::zk::op::{Op, Reply, Zxid};
 
 impl Controller {
@@ -18,8 +19,7 @@ impl Controller {
         match step {
             Step::ListBrokers { first } => {
                 self.decided = true;
-                let op = Op::GetChildren { path: paths::BROKER_IDS.into(), watch: true };
-                self.fiber.watch(op, watcher::BROKERS);
+                self.list(io, paths::BROKER_IDS, watcher::BROKERS);
                 self.then([Step::BrokersListed { first }]);
             }
             Step::BrokersListed { first } => self.brokers_listed(first),
@@ -27,21 +27,20 @@ impl Controller {
             Step::Joined(brokers) => self.joined(io, brokers),
             Step::Left(ids) => self.left(io, &ids),
             Step::ListTopics { first } => {
-                let op = Op::GetChildren { path: paths::TOPICS.into(), watch: true };
-                self.fiber.watch(op, watcher::TOPICS);
+                self.list(io, paths::TOPICS, watcher::TOPICS);
                 self.then([Step::TopicsListed { first }]);
             }
             Step::TopicsListed { first } => self.topics_listed(io, first),
             Step::TopicsRead { names, first } => self.topics_read(io, &names, first),
             Step::StatesRead { tps } => self.states_read(&tps),
             Step::NewPartitions { tps } => self.new_partitions(tps),
-            Step::TopicDataRead { topic } => self.topic_data_read(&topic),
+            Step::TopicDataRead { topic } => self.topic_data_read(io, &topic),
             _ => {}
         }
     }
 
     fn brokers_listed(&mut self, first: bool) {
-        let Some(Ok(Reply::Children { children, .. })) = self.fiber.one() else { return };
+        let Some(children) = self.listed() else { return };
         let ids: BTreeSet<u32> = children.iter().filter_map(|name| name.parse().ok()).collect();
         let ids: Vec<u32> = ids.into_iter().collect();
         for id in &ids {
@@ -163,7 +162,7 @@ impl Controller {
     }
 
     fn topics_listed(&mut self, io: &mut Io<'_>, first: bool) {
-        let Some(Ok(Reply::Children { children, .. })) = self.fiber.one() else { return };
+        let Some(children) = self.listed() else { return };
         let names: BTreeSet<Arc<str>> = children.into_iter().collect();
         let known: BTreeSet<Arc<str>> = self.context.topics.keys().cloned().collect();
         let created: Vec<Arc<str>> = names.difference(&known).cloned().collect();
@@ -198,11 +197,16 @@ impl Controller {
                 self.write(io, Op::SetData { path, data, version });
                 renamed = true;
             }
+            let mut numbers: Vec<u32> = info.partitions.keys().copied().collect();
+            if !io.settings.release.pipelines() {
+                scala::order_names(&mut numbers);
+            }
             for (partition, assignment) in info.partitions {
                 let tp = TopicPartition { topic: name.clone(), partition };
                 self.context.set_assignment(&tp, assignment);
-                tps.push(tp);
             }
+            let named = |partition| TopicPartition { topic: name.clone(), partition };
+            tps.extend(numbers.into_iter().map(named));
             self.context.topics.entry(name.clone()).or_default().id = id;
         }
         let mut steps = Vec::new();
@@ -211,7 +215,12 @@ impl Controller {
         }
         match first {
             true => steps.push(Step::StatesRead { tps }),
-            false => steps.push(Step::NewPartitions { tps }),
+            false => {
+                if !io.settings.release.pipelines() {
+                    scala::order_new(&mut tps, false);
+                }
+                steps.push(Step::NewPartitions { tps });
+            }
         }
         self.then(steps);
     }
@@ -250,19 +259,28 @@ impl Controller {
     }
 
     /// Partitions were added. [N4]
-    fn topic_data_read(&mut self, topic: &Arc<str>) {
+    fn topic_data_read(&mut self, io: &Io<'_>, topic: &Arc<str>) {
         let Some(Ok(Reply::Data { data, .. })) = self.fiber.one() else { return };
         let Some(info) = payload::read::<TopicInfo>(&data) else { return };
         if !self.context.topics.contains_key(topic) || self.context.is_to_be_deleted(topic) {
             return;
         }
+        let mut numbers: Vec<u32> = info.partitions.keys().copied().collect();
+        if !io.settings.release.pipelines() {
+            scala::order_names(&mut numbers);
+        }
         let mut added = Vec::new();
-        for (partition, assignment) in info.partitions {
+        for partition in numbers {
             let tp = TopicPartition { topic: topic.clone(), partition };
-            if self.context.part(&tp).is_none() {
-                self.context.set_assignment(&tp, assignment);
+            if self.context.part(&tp).is_none()
+                && let Some(assignment) = info.partitions.get(&partition)
+            {
+                self.context.set_assignment(&tp, assignment.clone());
                 added.push(tp);
             }
+        }
+        if !io.settings.release.pipelines() {
+            scala::order_new(&mut added, true);
         }
         self.then([Step::NewPartitions { tps: added }]);
     }

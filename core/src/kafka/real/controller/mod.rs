@@ -100,8 +100,8 @@ enum Step {
     DeletionsListed { first: bool },
     ReplicaStartup,
     PartitionStartup,
-    PendingPreferred,
-    PreferredRead,
+    PendingPreferred { failover: bool },
+    PreferredRead { failover: bool },
     PreferredDone,
     Joined(BTreeMap<u32, Zxid>),
     Left(Vec<u32>),
@@ -263,6 +263,23 @@ impl Controller {
         self.fiber.ask(Op::Multi(vec![check, op]));
     }
 
+    /// Lists a folder and watches its children; up to 0.11 the client library watches the folder
+    /// itself too.
+    fn list(&mut self, io: &Io<'_>, path: &str, watcher: WatcherId) {
+        if !io.settings.release.pipelines() {
+            self.fiber.watch(Op::Exists { path: path.into(), watch: true }, watcher);
+        }
+        self.fiber.watch(Op::GetChildren { path: path.into(), watch: true }, watcher);
+    }
+
+    /// The answer to that.
+    fn listed(&mut self) -> Option<Vec<Arc<str>>> {
+        match self.fiber.take().pop() {
+            Some(Ok(Reply::Children { children, .. })) => Some(children),
+            _ => None,
+        }
+    }
+
     fn wrote(answer: Answer) -> Wrote {
         match answer {
             Ok(Reply::Multi(mut parts)) => match parts.pop() {
@@ -355,8 +372,8 @@ impl Controller {
             | Step::NoticesListed(_)
             | Step::ReplicaStartup
             | Step::PartitionStartup
-            | Step::PendingPreferred
-            | Step::PreferredRead
+            | Step::PendingPreferred { .. }
+            | Step::PreferredRead { .. }
             | Step::PreferredDone => self.failover_step(io, step),
             Step::ListBrokers { .. }
             | Step::BrokersListed { .. }
