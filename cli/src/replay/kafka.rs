@@ -46,18 +46,48 @@ fn run(recording: &Value) -> Known<Value> {
     let software = recording["software"].as_str().unwrap_or_default();
     let release = software.split([' ', ',']).find_map(Release::parse);
     let release = release.ok_or_else(|| Unknown(format!("software {software}")))?;
-    let mut player = Player::new(release, config(release, recording, steps)?, recording)?;
-    let mut done = Vec::new();
-    for step in steps {
-        done.push(player.step(step)?);
+    let config = config(release, recording, steps)?;
+    let mut best: Option<Run> = None;
+    for later in LATER {
+        let run = once(release, &config, recording, (steps, later))?;
+        if best.as_ref().is_none_or(|best| run.misfits < best.misfits) {
+            best = Some(run);
+        }
+        if best.as_ref().is_some_and(|best| best.misfits == 0) {
+            break;
+        }
     }
+    let Some(Run { done, steered, .. }) = best else { return Ok(Value::Null) };
     Ok(json!({
         "about": recording["about"],
         "software": recording["software"],
         "config": recording["config"],
         "steps": done,
-        "steered": player.steered,
+        "steered": steered,
     }))
+}
+
+/// How much later than the one before it a broker of the start may have started its timers: the
+/// log only tells when it registered.
+const LATER: [Span; 4] =
+    [Span::ZERO, Span::from_millis(300), Span::from_millis(600), Span::from_millis(1_200)];
+
+struct Run {
+    done: Vec<Value>,
+    steered: Vec<Value>,
+    /// Steps in which deaths and what follows were not noticed together as they were recorded.
+    misfits: usize,
+}
+
+fn once(
+    release: Release,
+    config: &Config,
+    recording: &Value,
+    (steps, later): (&[Value], Span),
+) -> Known<Run> {
+    let mut player = Player::new(release, config.clone(), recording, later)?;
+    let done = steps.iter().map(|step| player.step(step)).collect::<Known<Vec<Value>>>()?;
+    Ok(Run { done, steered: player.steered, misfits: player.misfits })
 }
 
 /// The world's settings: the release's own, those of the recording, and the links of one machine.

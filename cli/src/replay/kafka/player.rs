@@ -33,6 +33,8 @@ pub struct Player {
     /// The tree when the step began.
     before: Tree,
     pub steered: Vec<Value>,
+    pub misfits: usize,
+    later: Span,
     index: usize,
     /// When the step's op began.
     begun: Instant,
@@ -51,7 +53,8 @@ struct Done {
 }
 
 impl Player {
-    pub fn new(release: Release, config: Config, recording: &Value) -> Known<Player> {
+    /// `later`: by how much the start's brokers come after one another beyond what is recorded.
+    pub fn new(release: Release, config: Config, recording: &Value, later: Span) -> Known<Player> {
         let given = &recording["config"];
         let mut sim = Sim::new(config);
         if let Some(ms) = given["by-hand session timeout ms"].as_i64() {
@@ -66,6 +69,8 @@ impl Player {
             sim,
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
+            misfits: 0,
+            later,
             index: 0,
             begun: Instant::ZERO,
             quiet: span(&given["quiet_s"]).unwrap_or(QUIET),
@@ -78,7 +83,8 @@ impl Player {
         let index = self.index;
         self.index += 1;
         if index == 0 && ["state", "setup"].contains(&text(&step["op"], "op")?) {
-            load::load(&mut self.sim, step)?;
+            let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
+            load::load(&mut self.sim, step, quiet, self.later)?;
             return Ok(self.facts(step, Done::default()));
         }
         let chance = Chance::of(step, &self.sim);
@@ -91,13 +97,14 @@ impl Player {
             let fits = chance.deaths_fit(&txns);
             let moved = phase > Span::ZERO || chance.has_deaths();
             if fits || first.is_none() {
-                first = Some((self.sim.clone(), done, fits && moved));
+                first = Some((self.sim.clone(), done, fits && moved, fits));
             }
             if fits {
                 break;
             }
         }
-        let Some((sim, mut done, ticks)) = first else { return Ok(Value::Null) };
+        let Some((sim, mut done, ticks, fits)) = first else { return Ok(Value::Null) };
+        self.misfits += usize::from(!fits);
         self.sim = sim;
         if ticks {
             done.chance.push("death-tick");
