@@ -3,6 +3,7 @@
 
 pub mod classify;
 pub mod facts;
+mod kafka;
 pub mod ops;
 mod zookeeper;
 
@@ -21,7 +22,7 @@ pub enum Replay {
 }
 
 /// Slices whose recordings have a player.
-const BUILT: &[Slice] = &[Slice::ZooKeeper];
+const BUILT: &[Slice] = &[Slice::ZooKeeper, Slice::Brokers];
 
 /// Replays a recording. Everything follows from what it says, nothing from its name.
 pub fn replay(recording: &Value) -> Replay {
@@ -39,6 +40,7 @@ pub fn replay(recording: &Value) -> Replay {
 fn play(slice: Slice, recording: &Value) -> Replay {
     match slice {
         Slice::ZooKeeper => zookeeper::play(recording),
+        Slice::Brokers => kafka::play(recording),
         _ => Replay::Waiting(slice.to_string()),
     }
 }

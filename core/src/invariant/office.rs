@@ -23,15 +23,16 @@ impl Office {
             _ => None,
         };
         for (index, proc) in (0_u16..).zip(&world.procs) {
-            let Some(broker) = proc.broker() else { continue };
-            let acts = broker.controller.is_some();
+            let Some(id) = proc.broker_id() else { continue };
+            let acts = proc.controller_epoch().is_some();
+            let session = proc.client().map(|client| client.session());
             if acts {
                 findings.checked(CONTROLLER_HOLDS_OFFICE);
             }
-            if !acts || holder == Some(broker.zk.client().session()) {
+            if !acts || holder.is_some() && holder == session {
                 self.named.remove(&index);
             } else if self.named.insert(index) {
-                let about = broker.id.to_string();
+                let about = id.to_string();
                 findings.breach(CONTROLLER_HOLDS_OFFICE, Severity::Found, index, &about);
             }
         }

@@ -20,6 +20,24 @@ use crate::zk::op::{CreateMode, Data, Error, EventType, Failure, Op, Path, Reply
 pub enum Timer {
     /// Ask the leaders again that were not ready.
     Refetch,
+    /// Real releases: look whether brokers lead what they are preferred for, as the controller of
+    /// this epoch.
+    Rebalance(i32),
+    /// The next try of a controlled shutdown.
+    Shutdown(u32),
+    /// Try again to register.
+    Register,
+    /// The files of replicas are deleted.
+    Deleted,
+    /// Look for silent followers, and the start of that.
+    Lag,
+    LagStart,
+    /// Leave a notice of changed ISRs.
+    Notice,
+    /// Send what was gathered for the controller.
+    AlterIsr,
+    /// A tool's patience with this try is over.
+    Tool(u32),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,6 +184,10 @@ pub enum Mutation {
     KeepsOffice,
     /// A live broker outside the assignment is made leader.
     LeaderOutsideAssignment,
+    /// A controller's writes travel without the check of its epoch.
+    WritesUnfenced,
+    /// A broker follows a controller of any epoch.
+    ObeysAnyEpoch,
 }
 
 /// What a broker needs from outside while it handles one input.
@@ -215,6 +237,7 @@ impl Broker {
                 self.refetch_armed = false;
                 self.fetch_missing(ctx);
             }
+            Input::Timer(_) => {}
         }
         self.drain(ctx);
     }
@@ -537,6 +560,7 @@ impl Broker {
             }
             Msg::Fetch { partitions } => self.serve_fetch(ctx, from, &partitions),
             Msg::NotLeader { .. } => self.arm_refetch(ctx),
+            Msg::Real(_) => {}
             Msg::Fetched { partitions } => {
                 for tp in partitions.iter() {
                     self.fetched(ctx, from, tp);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::msg::TopicPartition;
 use super::placement::Refusal;
+use super::real::task::Task;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -111,6 +112,25 @@ pub enum Event {
     DeletionAsked {
         topic: Arc<str>,
     },
+    /// What a tool of a real release was asked for is done.
+    Done {
+        task: Arc<Task>,
+    },
+    NotDone {
+        task: Arc<Task>,
+        why: TopicRefusal,
+    },
+    /// The controller has moved away what it could; `left` partitions are still led by a broker
+    /// that wants to stop.
+    ShutdownAnswered {
+        broker: u32,
+        left: u32,
+    },
+    /// A controller's write was refused because the epoch is not its own any more.
+    Fenced {
+        broker: u32,
+        epoch: i32,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,5 +139,7 @@ pub enum TopicRefusal {
     Unknown,
     AlreadyBeingDeleted,
     Placement(Refusal),
+    /// Kafka's name of what is wrong.
+    Invalid(&'static str),
     Zk(crate::zk::op::Error),
 }

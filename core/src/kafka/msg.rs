@@ -46,4 +46,6 @@ pub enum Msg {
     Fetched {
         partitions: Arc<[TopicPartition]>,
     },
+    /// Between processes of a real release.
+    Real(Box<super::real::msg::Msg>),
 }

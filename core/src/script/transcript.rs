@@ -168,6 +168,12 @@ fn kafka_replica(event: &Kafka) -> String {
             write!(text, "topic {topic}: {partitions} partitions x {replication}")
         }
         Kafka::DeletionAsked { topic } => write!(text, "asks to delete topic {topic}"),
+        Kafka::Done { task } => write!(text, "done: {task}"),
+        Kafka::NotDone { task, why } => write!(text, "refused: {task}: {}", refusal(why)),
+        Kafka::ShutdownAnswered { broker, left } => {
+            write!(text, "broker {broker} may stop but for {left} partitions")
+        }
+        Kafka::Fenced { epoch, .. } => write!(text, "fenced as controller of epoch {epoch}"),
         _ => Ok(()),
     };
     text
@@ -180,5 +186,6 @@ fn refusal(why: &TopicRefusal) -> String {
         TopicRefusal::AlreadyBeingDeleted => "is being deleted".to_owned(),
         TopicRefusal::Placement(why) => format!("{why:?}"),
         TopicRefusal::Zk(error) => error.name().to_owned(),
+        TopicRefusal::Invalid(name) => (*name).to_owned(),
     }
 }

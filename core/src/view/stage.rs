@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::Instant;
 use crate::kafka::broker::Phase;
 use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
+use crate::kafka::real::msg::Msg as RealMsg;
 pub use crate::kafka::release::Release as KafkaRelease;
 use crate::kafka::{self, paths};
 use crate::lab::Lab;
@@ -348,17 +349,14 @@ fn brokers(world: &World, sessions: &BTreeMap<u16, SessionView>) -> Vec<BrokerVi
                 Kind::Impostor(id, host) => (*id, true, host.clone()),
                 _ => return None,
             };
-            let broker = proc.broker();
             let owns = tree.get(&paths::broker(id)).is_some_and(|node| match node.kind {
                 NodeKind::Ephemeral(session) => world.owners.get(&session) == Some(&index),
                 _ => false,
             });
-            let controller = broker.and_then(|broker| {
-                let session = broker.zk.client().session();
-                broker.controller.as_ref().map(|controller| ControllerView {
-                    epoch: controller.epoch,
-                    holds_office: holder == Some(session),
-                })
+            let session = proc.client().map(|client| client.session());
+            let controller = proc.controller_epoch().map(|epoch| ControllerView {
+                epoch,
+                holds_office: holder.is_some() && holder == session,
             });
             Some(BrokerView {
                 proc: index,
@@ -367,7 +365,7 @@ fn brokers(world: &World, sessions: &BTreeMap<u16, SessionView>) -> Vec<BrokerVi
                 impostor,
                 rack: proc.rack.clone(),
                 life: life(proc),
-                phase: broker.map(|broker| broker.phase),
+                phase: proc.phase(),
                 registered: owns,
                 cut: world.is_cut(index),
                 believed_controller: controller.is_none() && !impostor && named == Some(id),
@@ -480,10 +478,8 @@ fn partition(
         .enumerate()
         .map(|(at, id)| {
             let proc = world.broker(*id);
-            let believed = proc
-                .and_then(|proc| proc.broker())
-                .and_then(|broker| broker.replicas.get(&tp))
-                .map(|replica| (replica.leader, replica.leader_epoch));
+            let believed =
+                proc.and_then(|proc| proc.replica(&tp)).map(|(leader, epoch, _)| (leader, epoch));
             ReplicaView {
                 broker: *id,
                 role: match placed {
@@ -516,6 +512,18 @@ pub struct Flight {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlightKind {
+    UpdateMetadata {
+        partitions: u32,
+    },
+    /// A leader asks the controller for other ISRs.
+    AlterIsr {
+        partitions: u32,
+    },
+    ControlledShutdown,
+    /// A tool asks a broker.
+    AdminRequest,
+    /// The answer to one of these.
+    Answer,
     Connect,
     Close,
     Ping,
@@ -620,5 +628,39 @@ fn peer_kind(msg: &kafka::Msg) -> FlightKind {
         kafka::Msg::NotLeader { partitions } | kafka::Msg::Fetched { partitions } => {
             FlightKind::FetchAnswer { partitions: count(partitions.len()) }
         }
+        kafka::Msg::Real(msg) => real_kind(msg),
+    }
+}
+
+/// A message of a real release, as the page names it.
+fn real_kind(msg: &RealMsg) -> FlightKind {
+    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    match msg {
+        RealMsg::LeaderAndIsr { orders, .. } => {
+            FlightKind::LeaderAndIsr { partitions: count(orders.len()) }
+        }
+        RealMsg::StopReplica { partitions, .. } => {
+            FlightKind::StopReplica { partitions: count(partitions.len()) }
+        }
+        RealMsg::Fetch { partitions } => FlightKind::Fetch { partitions: count(partitions.len()) },
+        RealMsg::Alive => FlightKind::Fetch { partitions: 0 },
+        RealMsg::Fetched { partitions } | RealMsg::NotLeader { partitions } => {
+            FlightKind::FetchAnswer { partitions: count(partitions.len()) }
+        }
+        RealMsg::Probe => FlightKind::FetchAnswer { partitions: 0 },
+        RealMsg::UpdateMetadata { partitions, .. } => {
+            FlightKind::UpdateMetadata { partitions: count(partitions.len()) }
+        }
+        RealMsg::AlterIsr { changes, .. } => {
+            FlightKind::AlterIsr { partitions: count(changes.len()) }
+        }
+        RealMsg::ControlledShutdown { .. } => FlightKind::ControlledShutdown,
+        RealMsg::WhoIsController | RealMsg::Ask { .. } => FlightKind::AdminRequest,
+        RealMsg::Deleted { .. }
+        | RealMsg::IsrAltered { .. }
+        | RealMsg::ShutDown { .. }
+        | RealMsg::Controller { .. }
+        | RealMsg::Answer { .. }
+        | RealMsg::NotController => FlightKind::Answer,
     }
 }

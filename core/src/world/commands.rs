@@ -13,10 +13,15 @@ use crate::base::{Instant, Span, limits};
 use crate::kafka::admin::{Admin, Task as TextbookTask};
 use crate::kafka::broker::{Broker, Input};
 use crate::kafka::paths;
-use crate::kafka::real::task::Task;
+use crate::kafka::real;
+use crate::kafka::real::task::{Layout, Task};
+use crate::kafka::release::Release;
 use crate::sim::{Class, RowId};
 use crate::zk::op::SessionId;
 use crate::zk::shell::Shell;
+
+/// What the tools of all releases ask for.
+const TOOL_TIMEOUT_MS: i32 = 30_000;
 
 /// Every broker listens here, each on its own machine.
 const PORT: u32 = 9_092;
@@ -50,8 +55,17 @@ impl World {
             Command::Heal(who) => self.cut(emit, who, false),
             Command::CreateTopic { topic, partitions, replication } => {
                 let (partitions, replication) = (*partitions, *replication);
+                if self.config.profile != Profile::Textbook {
+                    let layout = Layout::Counts { partitions, replication };
+                    let (topic, configs) = (topic.clone(), Vec::new());
+                    let task = Arc::new(Task::Create { topic, layout, configs });
+                    return self.administrate(emit, &task);
+                }
                 let task = TextbookTask::Create { topic: topic.clone(), partitions, replication };
                 self.run_tool(emit, task);
+            }
+            Command::DeleteTopic { topic } if self.config.profile != Profile::Textbook => {
+                self.administrate(emit, &Arc::new(Task::Delete { topic: topic.clone() }));
             }
             Command::DeleteTopic { topic } => {
                 self.run_tool(emit, TextbookTask::Delete { topic: topic.clone() });
@@ -299,6 +313,9 @@ impl World {
         let proc = &mut self.procs[usize::from(index)];
         proc.rack = rack.or(proc.rack.take());
         let rack = proc.rack.clone();
+        if self.config.profile != Profile::Textbook {
+            return self.start_real(emit, index, id, host.unwrap_or(usual));
+        }
         #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
         let mut broker =
             Broker::new(id, host.unwrap_or(usual), PORT, rack, self.config.broker_zk());
@@ -331,8 +348,49 @@ impl World {
         self.launch(emit, index, Node::Admin(Arc::new(admin)), Span::from_millis(1));
     }
 
+    /// A broker of a real release. A machine that is not the usual one advertises itself.
+    fn start_real(&mut self, emit: &Emit<'_>, index: u16, id: u32, host: Arc<str>) {
+        let rack = self.proc(index).rack.clone();
+        let address = match &self.config.kafka.advertised {
+            Some((shared, base)) if *usual_host(id) == *host => (shared.clone(), base + id),
+            _ => (host, PORT),
+        };
+        let settings = Arc::new(self.config.kafka.clone());
+        #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
+        let mut broker = real::Broker::new(id, address, rack, settings, self.config.broker_zk());
+        #[cfg(feature = "mutations")]
+        if let Some(super::config::Mutation::Kafka(mutation)) = self.config.mutation {
+            broker.controller.mutation = Some(mutation);
+        }
+        let spread = self.rng.below(self.config.boot_spread.0 + 1);
+        self.launch(emit, index, Node::Real(Arc::new(broker)), self.config.boot + Span(spread));
+    }
+
+    /// Runs the release's tool, or the two sessions that its election tool of 0.11 opens.
     fn administrate(&mut self, emit: &Emit<'_>, task: &Arc<Task>) {
-        _ = (emit, task);
+        let settings = Arc::new(self.config.kafka.clone());
+        let is_up = |proc: &&Proc| matches!(proc.node, Node::Real(_)) && proc.state == State::Up;
+        let brokers = self.procs.iter().filter(is_up).filter_map(|proc| match proc.kind {
+            Kind::Broker(id) => Some(id),
+            _ => None,
+        });
+        let brokers: Vec<u32> = brokers.collect();
+        let zk = self.config.client_zk(Some(TOOL_TIMEOUT_MS));
+        let tool = real::Tool::new(task.clone(), settings, zk, brokers);
+        let twice = matches!(**task, Task::ElectPreferred { .. })
+            && self.config.release == Release::V0_11_0_3;
+        if twice {
+            self.launch_tool(emit, tool.clone().looking_only());
+            return self.launch_tool(emit, tool.lingering());
+        }
+        self.launch_tool(emit, tool);
+    }
+
+    fn launch_tool(&mut self, emit: &Emit<'_>, tool: real::Tool) {
+        let free = |proc: &Proc| proc.kind == Kind::Admin && !proc.is_running();
+        let found = self.procs.iter().position(free).and_then(|at| u16::try_from(at).ok());
+        let index = found.unwrap_or_else(|| self.add(Kind::Admin));
+        self.launch(emit, index, Node::Tool(Arc::new(tool)), Span::from_millis(1));
     }
 
     fn type_line(&mut self, emit: &mut Emit<'_>, client: &Arc<str>, line: &Arc<str>) {
@@ -362,7 +420,9 @@ impl World {
                 self.procs[usize::from(index)].fault = emit.cause;
                 self.end(emit, index);
             }
-            (Node::Broker(_), _) => self.broker_step(emit, index, Input::Stop),
+            (Node::Broker(_) | Node::Real(_) | Node::Tool(_), _) => {
+                self.broker_step(emit, index, Input::Stop);
+            }
             (Node::Shell(_), _) => self.shell_step(emit, index, ShellInput::Close),
             (Node::Nothing, _) => {}
         }

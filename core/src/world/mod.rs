@@ -6,6 +6,7 @@ mod commands;
 pub mod config;
 pub mod event;
 pub mod item;
+pub mod log;
 mod network;
 pub mod proc;
 mod retell;
@@ -23,6 +24,7 @@ use proc::{Kind, Node, Proc, State, ZOOKEEPER};
 
 use crate::base::{Digest, Instant, Rng, Span};
 use crate::kafka::broker::{Ctx, Effect};
+use crate::kafka::real::msg::TOOLS;
 use crate::sim::{Class, Links, Queue, RowId};
 use crate::zk::op::{ConnId, Path, SessionId, Zxid};
 use crate::zk::server::{Server, ServerOut};
@@ -73,6 +75,8 @@ pub struct World {
     pub touched: bool,
     /// What clients saw in this step.
     pub facts: Vec<Fact>,
+    /// The server's log, for those who asked for it. Decides nothing.
+    pub log: Option<log::Log>,
     /// This step delivered a message or did a command.
     pub delivered: bool,
     rng: Rng,
@@ -109,6 +113,7 @@ impl World {
             owners: BTreeMap::new(),
             touched: false,
             facts: Vec::new(),
+            log: None,
             delivered: false,
             rng: Rng::new(seed),
             queue: Queue::default(),
@@ -237,6 +242,9 @@ impl World {
             Node::Broker(_) => self.broker_step(emit, index, crate::kafka::broker::Input::Start),
             Node::Shell(_) => self.shell_step(emit, index, network::ShellInput::Start),
             Node::Admin(_) => self.admin_step(emit, index, None),
+            Node::Real(_) | Node::Tool(_) => {
+                self.broker_step(emit, index, crate::kafka::broker::Input::Start);
+            }
         }
     }
 
@@ -318,8 +326,11 @@ impl World {
         let mut out = Vec::new();
         let mut ctx =
             Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
-        if let Node::Broker(broker) = &mut self.procs[usize::from(index)].node {
-            Arc::make_mut(broker).step(&mut ctx, input);
+        match &mut self.procs[usize::from(index)].node {
+            Node::Broker(broker) => Arc::make_mut(broker).step(&mut ctx, input),
+            Node::Real(broker) => Arc::make_mut(broker).step(&mut ctx, input),
+            Node::Tool(tool) => Arc::make_mut(tool).step(&mut ctx, input),
+            Node::Nothing | Node::Shell(_) | Node::Admin(_) => {}
         }
         self.effects(emit, index, out);
     }
@@ -383,12 +394,17 @@ impl World {
     }
 
     fn send_peer(&mut self, emit: &mut Emit<'_>, from: u16, to_id: u32, msg: crate::kafka::Msg) {
-        let (Kind::Broker(from_id) | Kind::Impostor(from_id, _)) =
-            self.procs[usize::from(from)].kind
-        else {
-            return;
+        let from_id = match self.procs[usize::from(from)].kind {
+            Kind::Broker(id) | Kind::Impostor(id, _) => id,
+            _ => TOOLS + u32::from(from),
         };
-        let Some(to) = self.registered(to_id) else { return };
+        let to = match to_id.checked_sub(TOOLS) {
+            Some(tool) => u16::try_from(tool).ok(),
+            // What a broker tells itself stays in its process.
+            None if to_id == from_id => Some(from),
+            None => self.registered(to_id),
+        };
+        let Some(to) = to else { return };
         let to_life = self.procs[usize::from(to)].life;
         let what = What::Peer { from, to, to_life, from_id, msg };
         self.transmit(emit, from, to, what);

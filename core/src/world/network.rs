@@ -147,6 +147,7 @@ impl World {
         let ping = matches!(frame, ToServer::Ping);
         let mut out = Vec::new();
         let peer = [10, 0, (proc >> 8) as u8, proc as u8];
+        self.log_request(Some(&frame));
         self.server.receive(self.now, conn, peer, frame, &mut out);
         if ping {
             let deadline = self.session_of(conn).map_or(Instant::NEVER, |s| s.1);
@@ -168,6 +169,7 @@ impl World {
             self.emit(emit, proc, true, Event::Zk(event));
         }
         self.server_said(emit, proc, out);
+        self.log_request(None);
     }
 
     /// The session served on a connection and the moment it runs out.
@@ -184,6 +186,7 @@ impl World {
         for said in out {
             match said {
                 ServerOut::Txn(txn) => {
+                    self.log_txn(&txn);
                     emit.cause = self.cause_of(&txn, reason);
                     self.txn(emit, by, &txn);
                     reason = emit.cause;
@@ -311,6 +314,10 @@ impl World {
         match &self.procs[usize::from(index)].node {
             Node::Nothing => {}
             Node::Broker(_) => {
+                self.foresee(emit, index, &input);
+                self.broker_step(emit, index, Input::Zk(input));
+            }
+            Node::Real(_) | Node::Tool(_) => {
                 self.foresee(emit, index, &input);
                 self.broker_step(emit, index, Input::Zk(input));
             }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use super::command::Who;
 use super::item::Item;
 use crate::base::{Digest, Instant};
+use crate::kafka::TopicPartition;
 use crate::kafka::admin::Admin;
-use crate::kafka::broker::Broker;
+use crate::kafka::broker::{Broker, Phase};
+use crate::kafka::real;
 use crate::sim::RowId;
 use crate::zk::client::Client;
 use crate::zk::op::ConnId;
@@ -44,6 +46,10 @@ pub enum Node {
     Broker(Arc<Broker>),
     Shell(Arc<Shell>),
     Admin(Arc<Admin>),
+    /// A broker of a real release.
+    Real(Arc<real::Broker>),
+    /// A tool of a real release.
+    Tool(Arc<real::Tool>),
 }
 
 #[derive(Clone)]
@@ -99,6 +105,74 @@ impl Proc {
             Node::Broker(broker) => Some(broker.zk.client()),
             Node::Shell(shell) => Some(shell.client()),
             Node::Admin(admin) => Some(admin.zk.client()),
+            Node::Real(broker) => Some(broker.zk.client()),
+            Node::Tool(tool) => tool.zk.as_ref().map(|zk| zk.client()),
+        }
+    }
+
+    /// The id that a broker or another machine claims.
+    pub fn broker_id(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Broker(id) | Kind::Impostor(id, _) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Where a broker is in its life.
+    pub fn phase(&self) -> Option<Phase> {
+        match &self.node {
+            Node::Broker(broker) => Some(broker.phase),
+            Node::Real(broker) => Some(broker.phase),
+            _ => None,
+        }
+    }
+
+    /// The epoch of a broker that acts as controller.
+    pub fn controller_epoch(&self) -> Option<i32> {
+        match &self.node {
+            Node::Broker(broker) => broker.controller.as_ref().map(|acting| acting.epoch),
+            Node::Real(broker) => {
+                Some(&broker.controller).filter(|acting| acting.active).map(|acting| acting.epoch)
+            }
+            _ => None,
+        }
+    }
+
+    /// Who a broker believes is the controller.
+    pub fn known_controller(&self) -> Option<u32> {
+        match &self.node {
+            Node::Broker(broker) => broker.known_controller,
+            Node::Real(broker) => broker.controller.known,
+            _ => None,
+        }
+    }
+
+    /// What a broker believes about a replica of its own: its leader, its epoch, and whether it
+    /// has caught up.
+    pub fn replica(&self, tp: &TopicPartition) -> Option<(Option<u32>, i32, bool)> {
+        match &self.node {
+            Node::Broker(broker) => {
+                let replica = broker.replicas.get(tp)?;
+                Some((replica.leader, replica.leader_epoch, replica.caught_up))
+            }
+            Node::Real(broker) => {
+                let replica = broker.replicas.map.get(tp)?;
+                let state = &replica.state;
+                Some((state.leader, state.leader_epoch, replica.caught_up))
+            }
+            _ => None,
+        }
+    }
+
+    /// A tool of a real release that has its answer, even if it still holds a session.
+    pub fn tool_is_done(&self) -> bool {
+        matches!(&self.node, Node::Tool(tool) if tool.is_done())
+    }
+
+    pub fn real_broker(&self) -> Option<&real::Broker> {
+        match &self.node {
+            Node::Real(broker) => Some(broker),
+            _ => None,
         }
     }
 
@@ -122,6 +196,8 @@ impl Proc {
             Node::Broker(broker) => broker.zk.next_deadline(),
             Node::Shell(shell) => shell.next_deadline(),
             Node::Admin(admin) => admin.zk.next_deadline(),
+            Node::Real(broker) => broker.zk.next_deadline(),
+            Node::Tool(tool) => tool.zk.as_ref().map_or(Instant::NEVER, |zk| zk.next_deadline()),
         }
     }
 
@@ -138,6 +214,12 @@ impl Proc {
             Node::Broker(broker) => broker.digest(digest),
             Node::Shell(shell) => shell.digest(digest),
             Node::Admin(admin) => admin.zk.client().digest(digest),
+            Node::Real(broker) => broker.digest(digest),
+            Node::Tool(tool) => {
+                if let Some(zk) = &tool.zk {
+                    zk.client().digest(digest);
+                }
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::java;
 use super::op::{Acl, AclList, Data, Path, Release, SessionId, Stat, Zxid, open_acl, perms};
 use super::path;
+use super::server::load::Placed;
 use crate::base::Digest;
 
 /// What becomes of a node by itself. [spec zookeeper.md Z2, Z3, Z6]
@@ -255,6 +256,26 @@ impl Tree {
     pub(super) fn put_version(&mut self, at: &str, version: i32) {
         if let Some(node) = self.get_mut(at) {
             node.version = version;
+        }
+    }
+
+    /// Makes sure by hand that a node of a kind is there. [spec zookeeper.md Z5]
+    pub(super) fn place(&mut self, at: &Path, kind: NodeKind, zxid: Zxid, time_ms: i64) {
+        match self.get_mut(at) {
+            Some(node) => node.kind = kind,
+            None => {
+                self.create(at, NewNode { data: None, acl: open_acl(), kind }, zxid, time_ms);
+            }
+        }
+    }
+
+    /// Gives a node by hand what it holds; `cversion` as clients see it. [spec zookeeper.md Z5]
+    pub(super) fn fill(&mut self, placed: &Placed) {
+        if let Some(node) = self.get_mut(&placed.path) {
+            node.data = placed.data.clone();
+            node.version = placed.version;
+            node.aversion = placed.aversion;
+            node.creates = placed.cversion.wrapping_add(node.child_count()) / 2;
         }
     }
 

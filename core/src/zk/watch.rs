@@ -258,6 +258,14 @@ impl Watches {
             .collect()
     }
 
+    /// What one connection watches, in the two tables.
+    pub fn of(&self, conn: ConnId) -> (Vec<Path>, Vec<Path>) {
+        let paths = |table: &Table| -> Vec<Path> {
+            table.by_conn.get(&conn).into_iter().flatten().cloned().collect()
+        };
+        (paths(&self.data), paths(&self.child))
+    }
+
     /// How many connections watch this very path, counted per table.
     pub fn count_at(&self, path: &str) -> u32 {
         let count = |table: &Table| table.by_path.get(path).map_or(0, BTreeMap::len);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Failure, Outcome, zk_misc, zk_scenario};
+use super::{Failure, Outcome, kafka, zk_misc, zk_scenario};
 
 /// A kind of vector: how it is known and how it is run, or why it is not yet.
 struct Kind {
@@ -26,19 +26,14 @@ const KINDS: &[Kind] = &[
     Kind { is: |v| v["kind"] == "epoch-cache", run: Err("leader epoch cache: log slice") },
     Kind { is: |v| has(v, &["random_state", "calls"]), run: Err("placement: KRaft slice") },
     Kind { is: |v| v["mode"] == "kraft", run: Err("KRaft elections: KRaft slice") },
-    Kind {
-        is: |v| v["mode"] == "zk-controller" || has(v, &["strategy", "assignment"]),
-        run: Err("leader elections: controller slice"),
-    },
+    Kind { is: kafka::is_election, run: Ok(kafka::run_election) },
+    Kind { is: |v| v["kind"] == "kraft-striped", run: Err("placement: KRaft slice") },
+    Kind { is: kafka::is_placement, run: Ok(kafka::run_placement) },
     Kind {
         is: |v| has(v, &["member", "target_epoch", "target"]),
         run: Err("reconciliation: group slice"),
     },
     Kind { is: |v| has(v, &["topics", "members"]), run: Err("assignors: group slice") },
-    Kind {
-        is: |v| ["racks", "brokers", "input"].iter().any(|field| has(v, &["kind", field])),
-        run: Err("replica assignment: controller slice"),
-    },
 ];
 
 fn has(vector: &Value, fields: &[&str]) -> bool {

@@ -2,6 +2,7 @@
 //! its content, never by its name.
 
 pub mod json;
+mod kafka;
 mod kinds;
 mod zk_client;
 mod zk_misc;

@@ -81,6 +81,11 @@ fn kind(kind: &FlightKind) -> (&'static str, Key) {
         FlightKind::StopReplica { .. } => ("leader", k::FLIGHT_STOP_REPLICA),
         FlightKind::Fetch { .. } => ("fetch", k::FLIGHT_FETCH),
         FlightKind::FetchAnswer { .. } => ("fetch", k::FLIGHT_FETCH_ANSWER),
+        FlightKind::UpdateMetadata { .. } => ("leader", k::FLIGHT_UPDATE_METADATA),
+        FlightKind::AlterIsr { .. } => ("leader", k::FLIGHT_ALTER_ISR),
+        FlightKind::ControlledShutdown => ("leader", k::FLIGHT_SHUTDOWN),
+        FlightKind::AdminRequest => ("leader", k::FLIGHT_ADMIN),
+        FlightKind::Answer => ("fetch", k::FLIGHT_ANSWER),
     }
 }
 
@@ -90,6 +95,9 @@ fn tag(flight: &Flight) -> Option<String> {
         FlightKind::Write { path } => Some(path.to_string()),
         FlightKind::Watch { kind, .. } => Some(kind.name().to_owned()),
         FlightKind::LeaderAndIsr { .. } => Some("LeaderAndIsr".to_owned()),
+        FlightKind::StopReplica { .. } => Some("StopReplica".to_owned()),
+        FlightKind::AlterIsr { .. } => Some("AlterIsr".to_owned()),
+        FlightKind::ControlledShutdown => Some("ControlledShutdown".to_owned()),
         _ => None,
     }
 }

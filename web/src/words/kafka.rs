@@ -163,6 +163,18 @@ fn tools(words: &Words, event: &kafka::Event) -> Said {
             said(k::KAFKA_TOPIC_WRITTEN, &values)
         }
         E::DeletionAsked { topic } => said(k::KAFKA_DELETION, &[("topic", topic)]),
+        E::Done { task } => said(k::KAFKA_DONE, &[("task", task)]),
+        E::NotDone { task, why } => {
+            let why = topic_refusal(words.lang, why);
+            said(k::KAFKA_NOT_DONE, &[("task", task), ("why", &why)])
+        }
+        E::ShutdownAnswered { broker, left } => {
+            let key = if *left == 0 { k::KAFKA_MAY_STOP } else { k::KAFKA_STILL_LEADS };
+            said(key, &[("who", &words.broker(*broker)), ("n", left)])
+        }
+        E::Fenced { broker, epoch } => {
+            said(k::KAFKA_FENCED, &[("who", &words.broker(*broker)), ("epoch", epoch)])
+        }
         // Told above; a new kind of event shows by its name until it has a text.
         other => said(k::EVENT_OTHER, &[("what", &format!("{other:?}"))]),
     }
@@ -181,6 +193,7 @@ fn topic_refusal(lang: Lang, why: &TopicRefusal) -> String {
         TopicRefusal::Placement(Refusal::TooFewBrokers { replication, brokers }) => {
             lang.fill(k::TOPIC_FEW_BROKERS, &[("rf", replication), ("n", brokers)])
         }
+        TopicRefusal::Invalid(name) => (*name).to_owned(),
         TopicRefusal::Zk(error) => error.name().to_owned(),
     }
 }
@@ -195,7 +208,9 @@ pub fn icon(event: &kafka::Event) -> &'static str {
         E::TopicsChanged { .. }
         | E::TopicWritten { .. }
         | E::TopicDeleted { .. }
-        | E::DeletionAsked { .. } => "folder",
+        | E::DeletionAsked { .. }
+        | E::Done { .. } => "folder",
+        E::NotDone { .. } | E::Fenced { .. } => "warn",
         E::IsrGrown { .. } | E::CaughtUp { .. } => "check",
         _ => "broker",
     }

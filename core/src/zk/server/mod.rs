@@ -1,6 +1,7 @@
 //! One ZooKeeper server on its own: what it does with every frame that reaches it. No clock, no
 //! input or output: the caller brings the moment and takes what is to be sent.
 
+pub mod load;
 mod read;
 mod session;
 #[cfg(test)]

@@ -1,0 +1,167 @@
+//! Recordings of Kafka brokers with ZooKeeper: plays their ops in a simulated world and says what
+//! happened in their schema.
+//!
+//! Nothing is looked up by a file's name. What stands in the answer was seen in the simulated run;
+//! of the recording only its ops, settings and start are used, and what no rule decides: that is
+//! said in `steered`. [recordings/README.md; recorder/zk-brokers/README.md]
+
+mod chance;
+mod facts;
+mod load;
+mod log;
+mod names;
+mod ops;
+mod player;
+mod scala;
+mod sim;
+mod texts;
+mod until;
+
+use kafkascope_core::base::Span;
+use kafkascope_core::kafka::release::Release;
+use kafkascope_core::world::Config;
+use kafkascope_core::world::config::SETTINGS;
+use serde_json::{Value, json};
+
+use super::Replay;
+use player::Player;
+
+/// An op or a field that nothing here knows, or a start that can't be reached: the file fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown(pub String);
+
+pub type Known<T> = Result<T, Unknown>;
+
+/// Replays a recording of brokers; the answer has its schema.
+pub fn play(recording: &Value) -> Replay {
+    match run(recording) {
+        Ok(run) => Replay::Done(run),
+        Err(Unknown(what)) => Replay::Unknown(what),
+    }
+}
+
+fn run(recording: &Value) -> Known<Value> {
+    let none = Vec::new();
+    let steps = recording["steps"].as_array().unwrap_or(&none);
+    let software = recording["software"].as_str().unwrap_or_default();
+    let release = software.split([' ', ',']).find_map(Release::parse);
+    let release = release.ok_or_else(|| Unknown(format!("software {software}")))?;
+    let config = config(release, recording, steps)?;
+    let mut best: Option<Run> = None;
+    for later in LATER {
+        let run = once(release, &config, recording, (steps, later))?;
+        if best.as_ref().is_none_or(|best| run.misfits < best.misfits) {
+            best = Some(run);
+        }
+        if best.as_ref().is_some_and(|best| best.misfits == 0) {
+            break;
+        }
+    }
+    let Some(Run { done, steered, .. }) = best else { return Ok(Value::Null) };
+    Ok(json!({
+        "about": recording["about"],
+        "software": recording["software"],
+        "config": recording["config"],
+        "steps": done,
+        "steered": steered,
+    }))
+}
+
+/// How much later than the one before it a broker of the start may have started its timers: the
+/// log only tells when it registered.
+const LATER: [Span; 4] =
+    [Span::ZERO, Span::from_millis(300), Span::from_millis(600), Span::from_millis(1_200)];
+
+struct Run {
+    done: Vec<Value>,
+    steered: Vec<Value>,
+    /// Steps in which deaths and what follows were not noticed together as they were recorded.
+    misfits: usize,
+}
+
+fn once(
+    release: Release,
+    config: &Config,
+    recording: &Value,
+    (steps, later): (&[Value], Span),
+) -> Known<Run> {
+    let mut player = Player::new(release, config.clone(), recording, later)?;
+    let done = steps.iter().map(|step| player.step(step)).collect::<Known<Vec<Value>>>()?;
+    Ok(Run { done, steered: player.steered, misfits: player.misfits })
+}
+
+/// The world's settings: the release's own, those of the recording, and the links of one machine.
+fn config(release: Release, recording: &Value, steps: &[Value]) -> Known<Config> {
+    let given = &recording["config"];
+    let mut config = Config::release(release);
+    config.latency = sim::LATENCY;
+    config.jitter = Span::ZERO;
+    config.boot = sim::BOOT;
+    config.boot_spread = Span::ZERO;
+    let settings = given.get("broker").unwrap_or(given).as_object();
+    for (name, value) in settings.into_iter().flatten() {
+        set(&mut config, name, value)?;
+    }
+    for name in ["tickTime", "zookeeper tickTime"] {
+        if let Some(ms) = given[name].as_u64().and_then(|ms| u32::try_from(ms).ok()) {
+            config.tick_ms = ms;
+        }
+    }
+    let base = port_base(recording, steps);
+    config.kafka.advertised = base.map(|base| ("localhost".into(), base));
+    Ok(config)
+}
+
+/// One of the broker's settings; those that change nothing here are passed over.
+fn set(config: &mut Config, name: &str, value: &Value) -> Known<()> {
+    let Some(index) = SETTINGS.iter().position(|setting| setting.name == name) else {
+        return Ok(());
+    };
+    let number = match value {
+        Value::String(text) if text == "true" => Some(1),
+        Value::String(text) if text == "false" => Some(0),
+        Value::String(text) => text.parse().ok(),
+        Value::Bool(flag) => Some(u64::from(*flag)),
+        _ => value.as_u64(),
+    };
+    let setting = &SETTINGS[index];
+    let number = number.filter(|number| (setting.low..=setting.high).contains(number));
+    let number = number.ok_or_else(|| Unknown(format!("setting {name} = {value}")))?;
+    config.set(index, number);
+    Ok(())
+}
+
+/// Brokers of one machine listen at a port that is this plus their id. It stands in what the
+/// recording says of a broker: its op, the start, or its own node.
+fn port_base(recording: &Value, steps: &[Value]) -> Option<u32> {
+    let base = |id: &Value, port: &Value| {
+        let (id, port) = (id.as_u64()?, port.as_u64()?);
+        u32::try_from(port.checked_sub(id)?).ok()
+    };
+    let of_op = |op: &Value| match op["duplicate"] == true {
+        true => None,
+        false => base(&op["id"], &op["port"]),
+    };
+    let of_node = |step: &Value| {
+        let nodes = step["znodes"].as_object()?.iter();
+        nodes
+            .filter_map(|(path, node)| {
+                let id: u64 = path.strip_prefix("/brokers/ids/")?.parse().ok()?;
+                base(&id.into(), &node["data"]["port"])
+            })
+            .next()
+    };
+    let of_step = |step: &Value| {
+        let inner = step["op"]["ops"].as_array().into_iter().flatten();
+        inner.chain([&step["op"]]).find_map(of_op).or_else(|| of_node(step))
+    };
+    let of_start = recording["steps"][0]["start"]["brokers"].as_object();
+    let of_start = of_start
+        .into_iter()
+        .flatten()
+        .find_map(|(id, broker)| base(&id.parse::<u64>().ok()?.into(), &broker["port"]));
+    of_start.or_else(|| steps.iter().find_map(of_step))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,419 @@
+//! Plays a recording's steps: the op, then the step's conditions and waits, then what is to be
+//! read.
+
+use kafkascope_core::base::{Instant, Span};
+use kafkascope_core::kafka::real::task::Task;
+use kafkascope_core::kafka::release::Release;
+use kafkascope_core::world::log::Logged;
+use kafkascope_core::world::{Command, Config, Who};
+use serde_json::{Map, Value, json};
+
+use super::chance::Chance;
+use super::facts::{self, Tree};
+use super::names::BY_HAND;
+use super::ops::{self, OTHER, id, ids, only, span, text};
+use super::sim::Sim;
+use super::until::Condition;
+use super::{Known, Unknown, load, log, texts};
+
+/// How long a condition without a limit is waited for.
+const PATIENCE: Span = Span::from_secs(300);
+/// A process that starts or stops has done so by then.
+const LIFE: Span = Span::from_secs(120);
+/// What was asked of ZooKeeper is done by then.
+const FLUSH: Span = Span::from_millis(50);
+/// A pause without an end.
+const FOR_GOOD: Span = Span::from_secs(3_600);
+/// Unless a recording says otherwise.
+const QUIET: Span = Span::from_secs(3);
+
+pub struct Player {
+    release: Release,
+    sim: Sim,
+    /// The tree when the step began.
+    before: Tree,
+    pub steered: Vec<Value>,
+    pub misfits: usize,
+    later: Span,
+    index: usize,
+    /// When the step's op began.
+    begun: Instant,
+    quiet: Span,
+    hand_ms: Option<i32>,
+}
+
+/// What the ops of one step left behind.
+#[derive(Default)]
+struct Done {
+    result: Option<String>,
+    /// An id that was claimed a second time.
+    duplicate: Option<u32>,
+    /// Kinds of chance that were steered.
+    chance: Vec<&'static str>,
+}
+
+impl Player {
+    /// `later`: by how much the start's brokers come after one another beyond what is recorded.
+    pub fn new(release: Release, config: Config, recording: &Value, later: Span) -> Known<Player> {
+        let given = &recording["config"];
+        let mut sim = Sim::new(config);
+        if let Some(ms) = given["by-hand session timeout ms"].as_i64() {
+            let timeout_ms = i32::try_from(ms).ok();
+            sim.command(Command::OpenClient { name: BY_HAND.into(), timeout_ms })?;
+            sim.run_for(FLUSH);
+        }
+        let before = facts::tree(&sim, release);
+        let hand_ms = given["by_hand"]["session_timeout_ms"].as_i64();
+        Ok(Player {
+            release,
+            sim,
+            before: if has_root(release) { Tree::new() } else { before },
+            steered: Vec::new(),
+            misfits: 0,
+            later,
+            index: 0,
+            begun: Instant::ZERO,
+            quiet: span(&given["quiet_s"]).unwrap_or(QUIET),
+            hand_ms: hand_ms.and_then(|ms| i32::try_from(ms).ok()),
+        })
+    }
+
+    /// One step; the answer has the recording's fields.
+    pub fn step(&mut self, step: &Value) -> Known<Value> {
+        let index = self.index;
+        self.index += 1;
+        if index == 0 && ["state", "setup"].contains(&text(&step["op"], "op")?) {
+            let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
+            load::load(&mut self.sim, step, quiet, self.later)?;
+            return Ok(self.facts(step, Done::default()));
+        }
+        let chance = Chance::of(step, &self.sim);
+        let begun = self.sim.clone();
+        let mut first = None;
+        for phase in chance.phases(step) {
+            self.sim = begun.clone();
+            let done = self.play(step, &chance, phase)?;
+            let txns = self.transactions(step);
+            let fits = chance.deaths_fit(&txns);
+            let moved = phase > Span::ZERO || chance.has_deaths();
+            if fits || first.is_none() {
+                first = Some((self.sim.clone(), done, fits && moved, fits));
+            }
+            if fits {
+                break;
+            }
+        }
+        let Some((sim, mut done, ticks, fits)) = first else { return Ok(Value::Null) };
+        self.misfits += usize::from(!fits);
+        self.sim = sim;
+        if ticks {
+            done.chance.push("death-tick");
+        }
+        for what in done.chance.drain(..) {
+            self.steered.push(Chance::note(index, what));
+        }
+        Ok(self.facts(step, done))
+    }
+
+    fn play(&mut self, step: &Value, chance: &Chance, phase: Span) -> Known<Done> {
+        let mut done = Done::default();
+        self.sim.run_for(phase);
+        self.begun = self.sim.now();
+        if chance.lean(&mut self.sim) {
+            done.chance.push("controller-race");
+        }
+        self.op(&step["op"], chance, &mut done)?;
+        self.wait(step)?;
+        for read in step["reads"].as_array().into_iter().flatten() {
+            asked_fact(read)?;
+        }
+        chance.straighten(&mut self.sim);
+        Ok(done)
+    }
+
+    // --- Ops -------------------------------------------------------------------------------------
+
+    fn op(&mut self, op: &Value, chance: &Chance, done: &mut Done) -> Known<()> {
+        match text(op, "op")? {
+            "sequence" => {
+                only(op, "ops")?;
+                for inner in op["ops"].as_array().into_iter().flatten() {
+                    if let Some(pause) = span(&inner["after_s"]) {
+                        self.sim.run_for(pause);
+                    }
+                    self.op(inner, chance, done)?;
+                }
+            }
+            "start-zookeeper" => only(op, "id")?,
+            "start-broker" => {
+                only(op, "id port duplicate")?;
+                self.start(id(op)?, None, op["duplicate"] == true, done)?;
+            }
+            "start-brokers" => self.start_all(op, done)?,
+            "kill-broker" | "kill-brokers" => {
+                only(op, "id ids after_each_s")?;
+                for (n, id) in ids(op)?.into_iter().enumerate() {
+                    if let Some(pause) = span(&op["after_each_s"]).filter(|_| n > 0) {
+                        self.sim.run_for(pause);
+                    }
+                    self.sim.command(Command::Kill(Who::Broker(id)))?;
+                }
+            }
+            "stop-broker" => self.stop(op)?,
+            "freeze-broker" | "pause-broker" => self.freeze(op)?,
+            "thaw-broker" | "resume-broker" => {
+                only(op, "id ids")?;
+                for id in ids(op)? {
+                    self.sim.command(Command::Resume(Who::Broker(id)))?;
+                }
+            }
+            "zk-create" | "zk-set" | "zk-delete" => self.by_hand(op)?,
+            "state" | "idle" => only(op, "")?,
+            "read" => asked_fact(op)?,
+            "wait" => {
+                only(op, "until max_s")?;
+                self.conditions(op, self.sim.now() + limit(op))?;
+            }
+            _ => match ops::task(op, chance)? {
+                Some(task) => self.administer(op, task, chance, done)?,
+                None => return Err(Unknown(format!("op {op}"))),
+            },
+        }
+        Ok(())
+    }
+
+    fn start_all(&mut self, op: &Value, done: &mut Done) -> Known<()> {
+        only(op, "ids racks one_by_one")?;
+        let racks = op["racks"].as_array();
+        for (n, id) in ids(op)?.into_iter().enumerate() {
+            let rack = racks.and_then(|racks| racks.get(n)).and_then(Value::as_str);
+            self.start(id, rack, false, done)?;
+            if op["one_by_one"] == true {
+                let until = self.sim.now() + LIFE;
+                self.sim.run(until, |sim| sim.is_registered(id));
+                self.sim.run_for(Span::from_secs(1));
+            }
+        }
+        Ok(())
+    }
+
+    /// The later recorder waits until the broker is registered or has given up.
+    fn start(&mut self, id: u32, rack: Option<&str>, twice: bool, done: &mut Done) -> Known<()> {
+        let host = twice.then(|| OTHER.into());
+        self.sim.command(Command::StartBroker { id, host, rack: rack.map(Into::into) })?;
+        let until = self.sim.now() + LIFE;
+        if twice {
+            done.duplicate = Some(id);
+        } else if self.release != Release::V0_8_2_2 {
+            let session = self.sim.broker_session(id).map(str::to_owned);
+            self.sim.run(until, |sim| {
+                sim.is_registered(id) && sim.broker_session(id) != session.as_deref()
+            });
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, op: &Value) -> Known<()> {
+        only(op, "id controlled")?;
+        if op["controlled"] != true {
+            return Err(Unknown(format!("controlled of {op}")));
+        }
+        let who = Who::Broker(id(op)?);
+        self.sim.command(Command::Stop(who.clone()))?;
+        if self.release != Release::V0_8_2_2 {
+            let until = self.sim.now() + LIFE;
+            self.sim.run(until, |sim| !sim.is_running(&who));
+        }
+        Ok(())
+    }
+
+    fn freeze(&mut self, op: &Value) -> Known<()> {
+        only(op, "id ids for_ms seconds")?;
+        let for_ms = op["for_ms"].as_u64().map(Span::from_millis);
+        let span = for_ms.or_else(|| span(&op["seconds"]));
+        for id in ids(op)? {
+            let who = Who::Broker(id);
+            self.sim.command(Command::Pause { who, span: span.unwrap_or(FOR_GOOD) })?;
+        }
+        if let Some(span) = span {
+            self.sim.run_for(span);
+        }
+        Ok(())
+    }
+
+    /// In the session that is open for it, or in one of its own.
+    fn by_hand(&mut self, op: &Value) -> Known<()> {
+        only(op, "path data session")?;
+        let path = text(op, "path")?;
+        let data = op["data"].as_str().unwrap_or_default();
+        let quoted = if data.contains('\'') { format!("\"{data}\"") } else { format!("'{data}'") };
+        let line = match text(op, "op")? {
+            "zk-create" => format!("create {path} {quoted}"),
+            "zk-set" => format!("set {path} {quoted}"),
+            _ => format!("delete {path}"),
+        };
+        let stays = op["session"].is_string();
+        let name: std::sync::Arc<str> =
+            if stays { BY_HAND.into() } else { format!("hand-of-step-{}", self.index).into() };
+        if !stays {
+            let timeout_ms = self.hand_ms;
+            self.sim.command(Command::OpenClient { name: name.clone(), timeout_ms })?;
+            self.sim.run_for(FLUSH);
+        }
+        self.sim.command(Command::Zk { client: name.clone(), line: line.into() })?;
+        self.sim.run_for(FLUSH);
+        if !stays {
+            self.sim.command(Command::Stop(Who::Client(name)))?;
+        }
+        Ok(())
+    }
+
+    /// Until the tool has ended, or the broker that was asked has answered.
+    fn administer(
+        &mut self,
+        op: &Value,
+        task: Task,
+        chance: &Chance,
+        done: &mut Done,
+    ) -> Known<()> {
+        match &task {
+            Task::Create { topic, .. } | Task::Metadata { topic, .. }
+                if op["assignment"].is_null() && chance.placement(topic).is_some() =>
+            {
+                done.chance.push("placement-draw");
+            }
+            Task::AlterConfig { asked: Some(_), .. } => done.chance.push("asked-broker"),
+            _ => {}
+        }
+        let before = self.sim.clone();
+        self.sim.command(Command::Admin(task.clone().into()))?;
+        self.sim.run_for(Span::from_millis(1));
+        let until = self.sim.now() + LIFE;
+        self.sim.run(until, |sim| !sim.tool_runs());
+        if self.release == Release::V0_8_2_2 {
+            done.result = match op["op"] == "describe" {
+                true => {
+                    let topic = text(op, "topic")?;
+                    Some(texts::describe(&self.sim, (topic != "all").then_some(topic)))
+                }
+                false => texts::said(&task, &before, &self.sim),
+            };
+        }
+        Ok(())
+    }
+
+    // --- Waiting ---------------------------------------------------------------------------------
+
+    fn conditions(&mut self, step: &Value, until: Instant) -> Known<()> {
+        for text in step["until"].as_array().into_iter().flatten() {
+            let condition = Condition::parse(text.as_str().unwrap_or_default())?;
+            let before = &self.before;
+            self.sim.run(until, |sim| condition.holds(sim, before));
+        }
+        Ok(())
+    }
+
+    /// The step's conditions, its pause, and then nothing new for its quiet time.
+    fn wait(&mut self, step: &Value) -> Known<()> {
+        let returned = self.sim.now();
+        let end = returned + limit(step);
+        let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
+        self.conditions(step, end)?;
+        if let Some(pause) = span(&step["pause_s"]) {
+            self.sim.run_for(pause);
+        }
+        let from = self.sim.now();
+        if self.release == Release::V0_8_2_2 {
+            // Counted from the call's return; half of it at least after the conditions.
+            let least = from + Span::from_micros(quiet.micros() / 2);
+            self.still(least.min(end), end, quiet, move |sim| sim.logged_at.max(returned));
+        } else {
+            self.still(from, end, quiet, move |sim| sim.changed_at.max(from));
+        }
+        Ok(())
+    }
+
+    /// Runs until `quiet` has passed since what `last` says, not before `least`.
+    fn still(&mut self, least: Instant, end: Instant, quiet: Span, last: impl Fn(&Sim) -> Instant) {
+        loop {
+            let due = (last(&self.sim) + quiet).max(least).min(end);
+            if due <= self.sim.now() {
+                return;
+            }
+            self.sim.run(due, |_| false);
+        }
+    }
+
+    // --- What was seen ---------------------------------------------------------------------------
+
+    fn transactions(&self, step: &Value) -> Value {
+        let unseen =
+            step["note"].as_str().is_some_and(|note| note.contains("missing from zk_txns"));
+        let entries = self.sim.log.iter().filter(|logged| {
+            let by_hand = self.sim.names.get(logged.txn.session) == BY_HAND;
+            let opens = matches!(
+                logged.txn.kind,
+                kafkascope_core::zk::server::TxnKind::CreateSession { .. }
+            );
+            !(by_hand && (unseen || opens))
+        });
+        let entry = |(n, logged): (usize, &Logged)| {
+            let mut entry = log::entry(logged, &self.sim.names, self.release);
+            entry["zxid_order"] = (n + 1).into();
+            match self.release {
+                Release::V0_8_2_2 => entry["ms"] = logged.at.since(self.begun).millis().into(),
+                _ => entry["at_ms"] = logged.at.millis().into(),
+            }
+            entry
+        };
+        entries.enumerate().map(entry).collect::<Vec<_>>().into()
+    }
+
+    fn facts(&mut self, step: &Value, done: Done) -> Value {
+        let mut facts = Map::new();
+        for field in ["do", "op"] {
+            facts.insert(field.into(), step[field].clone());
+        }
+        facts.insert("zk_txns".into(), self.transactions(step));
+        let after = facts::tree(&self.sim, self.release);
+        let (new, gone) = facts::changes(&self.before, &after);
+        facts.insert("znodes".into(), new.into());
+        facts.insert("removed".into(), gone.into());
+        self.before = after;
+        facts.insert("topics".into(), facts::topics(&self.sim, self.release).into());
+        facts.insert("controller".into(), facts::controller(&self.sim));
+        facts.insert("watches".into(), facts::watches(&self.sim).into());
+        facts.insert("partition_folders".into(), facts::folders(&self.sim).into());
+        if let Some(result) = done.result {
+            facts.insert("result".into(), result.into());
+        }
+        if let Some(id) = done.duplicate {
+            let gone = !self.sim.is_running(&Who::Machine(id, OTHER.into()));
+            // A start that failed. [spec kafka-zk.md B1, B2]
+            let code = if gone { json!(1) } else { Value::Null };
+            facts.insert("process_exit_code".into(), code.clone());
+            facts.insert("exit_code".into(), code);
+        }
+        self.sim.log.clear();
+        self.sim.told.clear();
+        facts.into()
+    }
+}
+
+/// A fact that the recorder asks a process for. A metadata answer is only told, not compared, and
+/// nothing is written for it; any other belongs to a later slice.
+fn asked_fact(read: &Value) -> Known<()> {
+    match text(read, "fact")? {
+        fact if fact.starts_with("metadata_of_") => Ok(()),
+        fact => Err(Unknown(format!("read {fact}"))),
+    }
+}
+
+/// The later recorder shows the root, also in the tree of an empty server.
+fn has_root(release: Release) -> bool {
+    release != Release::V0_8_2_2
+}
+
+fn limit(step: &Value) -> Span {
+    span(&step["max_s"]).unwrap_or(PATIENCE)
+}

@@ -1,0 +1,199 @@
+//! The simulated world and what an onlooker keeps of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kafkascope_core::base::{Instant, Span};
+use kafkascope_core::kafka::{Event as KafkaEvent, paths};
+use kafkascope_core::world::log::Logged;
+use kafkascope_core::world::proc::{Kind, Proc, ZOOKEEPER};
+use kafkascope_core::world::{Command, Config, Event, Row, Who, World};
+use kafkascope_core::zk::server::TxnKind;
+use serde_json::Value;
+
+use super::names::{self, Names};
+use super::{Known, Unknown};
+
+/// Between two processes of one machine.
+pub const LATENCY: Span = Span::from_micros(200);
+/// A broker's start until its first packet.
+pub const BOOT: Span = Span::from_millis(500);
+
+/// The draws of every replay; what is chance is steered.
+const SEED: u64 = 1;
+
+#[derive(Clone)]
+pub struct Sim {
+    pub world: World,
+    pub names: Names,
+    /// Transactions since they were last taken.
+    pub log: Vec<Logged>,
+    /// When the server last logged anything, and when its tree last changed.
+    pub logged_at: Instant,
+    pub changed_at: Instant,
+    /// Replicas that a broker has on its disk.
+    pub folders: BTreeMap<u32, BTreeSet<String>>,
+    /// Kafka's own events since they were last taken.
+    pub told: Vec<Arc<KafkaEvent>>,
+    commands: Vec<(Instant, Arc<Command>)>,
+}
+
+impl Sim {
+    pub fn new(config: Config) -> Sim {
+        let mut world = World::new(config, SEED);
+        world.keep_log();
+        Sim {
+            world,
+            names: Names::default(),
+            log: Vec::new(),
+            logged_at: Instant::ZERO,
+            changed_at: Instant::ZERO,
+            folders: BTreeMap::new(),
+            told: Vec::new(),
+            commands: Vec::new(),
+        }
+    }
+
+    pub fn now(&self) -> Instant {
+        self.world.now
+    }
+
+    /// Does a command now.
+    pub fn command(&mut self, command: Command) -> Known<()> {
+        let command = Arc::new(command);
+        self.commands.push((self.world.now, command.clone()));
+        let rows = self.step();
+        match rows.iter().find_map(|row| match &row.event {
+            Event::Refused(why) => Some(why.clone()),
+            _ => None,
+        }) {
+            Some(why) => Err(Unknown(format!("{command} is refused: {:?}", why.1))),
+            None => Ok(()),
+        }
+    }
+
+    fn step(&mut self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        self.world.step(&self.commands, &mut rows);
+        for row in &rows {
+            self.look_at(row);
+        }
+        let entries = self.world.log.as_mut().map(|log| std::mem::take(&mut log.entries));
+        for entry in entries.into_iter().flatten() {
+            self.logged_at = entry.at;
+            if changes_tree(&entry.txn.kind) {
+                self.changed_at = entry.at;
+            }
+            let session = entry.txn.session;
+            if let Some(index) = self.world.owners.get(&session) {
+                self.names.name(session, &self.world.proc(*index).kind);
+            }
+            self.log.push(entry);
+        }
+        rows
+    }
+
+    fn look_at(&mut self, row: &Row) {
+        let Event::Kafka(event) = &row.event else { return };
+        match &**event {
+            KafkaEvent::BecameLeader { broker, tp, .. }
+            | KafkaEvent::BecameFollower { broker, tp, .. } => {
+                let folder = format!("{}-{}", tp.topic, tp.partition);
+                self.folders.entry(*broker).or_default().insert(folder);
+            }
+            KafkaEvent::ReplicaDeleted { broker, tp } => {
+                let folder = format!("{}-{}", tp.topic, tp.partition);
+                self.folders.entry(*broker).or_default().remove(&folder);
+            }
+            _ => {}
+        }
+        self.told.push(event.clone());
+    }
+
+    /// Runs to `until`, or to the moment at which `stop` holds: then it is true.
+    pub fn run(&mut self, until: Instant, stop: impl Fn(&Sim) -> bool) -> bool {
+        loop {
+            if stop(self) {
+                return true;
+            }
+            match self.world.next_at(&self.commands) {
+                Some(at) if at <= until => {
+                    self.step();
+                }
+                _ => {
+                    self.world.idle_until(until);
+                    return stop(self);
+                }
+            }
+        }
+    }
+
+    pub fn run_for(&mut self, span: Span) {
+        self.run(self.world.now + span, |_| false);
+    }
+
+    /// What stands at a path, if it is JSON.
+    pub fn json(&self, path: &str) -> Option<Value> {
+        let node = self.world.server.tree().get(path)?;
+        serde_json::from_slice(node.data.as_ref()?).ok()
+    }
+
+    pub fn controller(&self) -> Option<u32> {
+        let id = self.json(paths::CONTROLLER)?["brokerid"].as_u64()?;
+        u32::try_from(id).ok()
+    }
+
+    pub fn is_registered(&self, id: u32) -> bool {
+        self.world.path_exists(&paths::broker(id))
+    }
+
+    pub fn is_running(&self, who: &Who) -> bool {
+        self.world.find(who).is_some_and(|index| self.world.proc(index).is_running())
+    }
+
+    /// Tools that are at work.
+    pub fn tool_runs(&self) -> bool {
+        let is_tool = |kind: &Kind| {
+            !matches!(
+                kind,
+                Kind::ZooKeeper | Kind::Broker(_) | Kind::Impostor(..) | Kind::Client(_)
+            )
+        };
+        // The election tool of 0.11 leaves a session open when it has done its work.
+        let works = |proc: &Proc| proc.is_running() && !proc.tool_is_done();
+        self.world.procs.iter().any(|proc| is_tool(&proc.kind) && works(proc))
+    }
+
+    /// Ids of the brokers whose process runs.
+    pub fn running_brokers(&self) -> Vec<u32> {
+        let running = self.world.procs.iter().filter(|proc| proc.is_running());
+        running
+            .filter_map(|proc| match proc.kind {
+                Kind::Broker(id) => Some(id),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Adds to the latency between a broker and ZooKeeper; nothing makes it as it was.
+    pub fn delay(&mut self, broker: u32, extra: Span) {
+        if let Some(index) = self.world.find(&Who::Broker(broker)) {
+            self.world.links.change(index, ZOOKEEPER, |link| link.extra = extra);
+        }
+    }
+
+    /// The name of the session that a broker's process has now.
+    pub fn broker_session(&self, broker: u32) -> Option<&str> {
+        let mut sessions: Vec<&str> = self.names.iter().map(|(_, name)| name).collect();
+        sessions.retain(|name| names::broker_of(name) == Some(broker));
+        sessions.last().copied()
+    }
+}
+
+fn changes_tree(kind: &TxnKind) -> bool {
+    match kind {
+        TxnKind::CreateSession { .. } | TxnKind::Error { .. } | TxnKind::Check { .. } => false,
+        TxnKind::CloseSession { ephemerals, .. } => !ephemerals.is_empty(),
+        _ => true,
+    }
+}

@@ -1,0 +1,566 @@
+//! The replicas of a broker, with empty logs: whom it follows, what it leads, and who of its
+//! followers is in sync. [spec kafka-zk.md §9, C6]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::broker::{Pending, send};
+use super::context::Leadership;
+use super::fiber::Answer;
+use super::msg::{IsrAnswer, IsrChange, Msg, Order};
+use super::registry;
+use crate::base::{Digest, Instant, Span};
+use crate::kafka::broker::{Ctx, Effect, Timer};
+use crate::kafka::event::Event as Note;
+use crate::kafka::msg::TopicPartition;
+use crate::kafka::paths;
+use crate::kafka::settings::Settings;
+use crate::zk::op::{CreateMode, Error, Op, Reply, Zxid, open_acl};
+
+/// How long it takes until a new follower asks its leader for the first time.
+const FETCH_START: Span = Span::from_millis(100);
+/// How long a follower waits before it asks again a leader that isn't one yet.
+const FETCH_AGAIN: Span = Span::from_millis(500);
+/// Changes of ISRs are gathered so long before they go to the controller. [I4]
+const GATHER: Span = Span::from_millis(50);
+/// Without an answer they are sent again.
+const ISR_RETRY: Span = Span::from_secs(2);
+/// Notices of changed ISRs: how often is looked, how long must be quiet. [I4]
+const NOTICE_CHECK: Span = Span::from_millis(2_500);
+const NOTICE_QUIET: Span = Span::from_secs(5);
+const NOTICE_LATEST: Span = Span::from_secs(60);
+
+/// What a broker believes about one of its replicas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replica {
+    pub state: Leadership,
+    pub replicas: Vec<u32>,
+    /// As a follower: it has what its leader has.
+    pub caught_up: bool,
+    /// As a follower: the controller told it to stop.
+    stopped: bool,
+    /// As a leader: since when.
+    since: Instant,
+    /// As a leader: who has asked for data since.
+    fetchers: BTreeSet<u32>,
+    /// As a leader: a change of the ISR is under way.
+    busy: bool,
+    /// As a leader: who wants to join once that is over.
+    waiting: BTreeSet<u32>,
+}
+
+#[derive(Clone, Default)]
+pub struct Replicas {
+    pub map: BTreeMap<TopicPartition, Replica>,
+    /// The broker is shutting down: it follows nobody any more.
+    pub stopping: bool,
+    /// When each follower was last heard from.
+    heard: BTreeMap<u32, Instant>,
+    /// Led partitions with a member of the ISR that has not asked yet.
+    unheard: BTreeSet<TopicPartition>,
+    started_at: Instant,
+    fetch_at: Instant,
+    /// Who lives, as the controller last said.
+    live: BTreeSet<u32>,
+    lag_armed: bool,
+    by_controller: bool,
+    /// Changes that wait to be sent to the controller, and those that were.
+    changes: BTreeMap<TopicPartition, Vec<u32>>,
+    in_flight: BTreeMap<TopicPartition, Vec<u32>>,
+    send_at: Instant,
+    /// Changes that no notice tells of yet.
+    untold: BTreeSet<TopicPartition>,
+    last_change: Instant,
+    last_notice: Instant,
+    asked: Vec<(Op, Pending)>,
+}
+
+impl Replicas {
+    pub fn started(&mut self, ctx: &Ctx<'_>, me: u32, settings: &Settings) {
+        _ = me;
+        self.started_at = ctx.now;
+        self.last_notice = ctx.now;
+        self.send_at = Instant::NEVER;
+        self.fetch_at = Instant::NEVER;
+        self.by_controller = settings.release.alters_isr_by_controller();
+    }
+
+    pub fn take_asked(&mut self) -> Vec<(Op, Pending)> {
+        std::mem::take(&mut self.asked)
+    }
+
+    pub fn heard(&mut self, from: u32, now: Instant) {
+        self.heard.insert(from, now);
+    }
+
+    fn leads(replica: &Replica, me: u32) -> bool {
+        replica.state.leader == Some(me)
+    }
+
+    /// [C6]
+    pub fn take_orders(&mut self, ctx: &mut Ctx<'_>, me: u32, live: &[u32], orders: &[Arc<Order>]) {
+        self.live = live.iter().copied().collect();
+        for order in orders {
+            let known = self.map.get(&order.tp);
+            let newer = known.is_none_or(|r| order.state.leader_epoch > r.state.leader_epoch);
+            if !newer || !order.replicas.contains(&me) {
+                continue;
+            }
+            self.take_order(ctx, me, order);
+        }
+        self.arm_fetch(ctx, FETCH_START);
+        self.arm_lag(ctx);
+    }
+
+    /// Who lives has changed.
+    pub fn hear_who_lives(&mut self, live: &[u32]) {
+        self.live = live.iter().copied().collect();
+    }
+
+    fn take_order(&mut self, ctx: &mut Ctx<'_>, me: u32, order: &Order) {
+        let (tp, state) = (order.tp.clone(), order.state.clone());
+        let (leader, leader_epoch) = (state.leader, state.leader_epoch);
+        let leads = leader == Some(me);
+        // Whoever led before goes on hearing its followers.
+        let led = self.map.get(&tp).filter(|known| leads && Replicas::leads(known, me));
+        let (since, fetchers) = match led {
+            Some(known) => (known.since, known.fetchers.clone()),
+            None => (ctx.now, BTreeSet::new()),
+        };
+        self.changes.remove(&tp);
+        self.in_flight.remove(&tp);
+        let quiet = |id: &&u32| **id != me && !fetchers.contains(id);
+        if leads && state.isr.iter().find(quiet).is_some() {
+            self.unheard.insert(tp.clone());
+        } else {
+            self.unheard.remove(&tp);
+        }
+        let replica = Replica {
+            state,
+            replicas: order.replicas.clone(),
+            caught_up: leads,
+            stopped: false,
+            since,
+            fetchers,
+            busy: false,
+            waiting: BTreeSet::new(),
+        };
+        self.map.insert(tp.clone(), replica);
+        let broker = me;
+        ctx.out.push(Effect::Note(match leads {
+            true => Note::BecameLeader { broker, tp, leader_epoch },
+            false => Note::BecameFollower { broker, tp, leader, leader_epoch },
+        }));
+    }
+
+    pub fn stop(&mut self, ctx: &mut Ctx<'_>, me: u32, tps: &[TopicPartition], delete: bool) {
+        for tp in tps {
+            if !delete {
+                if let Some(replica) = self.map.get_mut(tp) {
+                    replica.stopped = true;
+                    replica.caught_up = false;
+                }
+            } else if self.map.remove(tp).is_some() {
+                self.unheard.remove(tp);
+                self.changes.remove(tp);
+                self.untold.remove(tp);
+                let (broker, tp) = (me, tp.clone());
+                ctx.out.push(Effect::Note(Note::ReplicaDeleted { broker, tp }));
+            }
+        }
+    }
+
+    fn fetch(&mut self, ctx: &mut Ctx<'_>, wanted: BTreeMap<u32, Vec<TopicPartition>>) {
+        if self.stopping || wanted.is_empty() {
+            return;
+        }
+        for (leader, partitions) in wanted {
+            send(ctx, leader, Msg::Fetch { partitions: partitions.into() });
+        }
+        self.fetch_later(ctx);
+    }
+
+    pub fn fetch_later(&mut self, ctx: &mut Ctx<'_>) {
+        self.arm_fetch(ctx, FETCH_AGAIN);
+    }
+
+    fn arm_fetch(&mut self, ctx: &mut Ctx<'_>, after: Span) {
+        let at = ctx.now + after;
+        if at < self.fetch_at && !self.stopping {
+            self.fetch_at = at;
+            ctx.out.push(Effect::Arm { timer: Timer::Refetch, at });
+        }
+    }
+
+    fn fetch_missing(&mut self, ctx: &mut Ctx<'_>, me: u32) {
+        let mut wanted = BTreeMap::<u32, Vec<TopicPartition>>::new();
+        for (tp, replica) in &self.map {
+            let lives = |id: &u32| *id != me && self.live.contains(id);
+            let leader = replica.state.leader.filter(lives);
+            if let (false, false, Some(leader)) = (replica.caught_up, replica.stopped, leader) {
+                wanted.entry(leader).or_default().push(tp.clone());
+            }
+        }
+        self.fetch(ctx, wanted);
+    }
+
+    /// A follower asks: it lacks nothing, for there is nothing; it may join the ISR. [I3]
+    pub fn serve(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        (me, from): (u32, u32),
+        settings: &Settings,
+        tps: &[TopicPartition],
+    ) {
+        self.heard(from, ctx.now);
+        let (mut mine, mut others) = (Vec::new(), Vec::new());
+        for tp in tps {
+            let Some(replica) = self.map.get_mut(tp).filter(|r| Replicas::leads(r, me)) else {
+                others.push(tp.clone());
+                continue;
+            };
+            replica.fetchers.insert(from);
+            let all = replica.state.isr.iter().all(|id| *id == me || replica.fetchers.contains(id));
+            if all {
+                self.unheard.remove(tp);
+            }
+            mine.push(tp.clone());
+        }
+        for tp in &mine {
+            self.grow(ctx, me, settings, tp, from);
+        }
+        if !mine.is_empty() {
+            send(ctx, from, Msg::Fetched { partitions: mine.into() });
+        }
+        if !others.is_empty() {
+            send(ctx, from, Msg::NotLeader { partitions: others.into() });
+        }
+        self.arm_lag_if(ctx, settings);
+    }
+
+    pub fn fetched(&mut self, ctx: &mut Ctx<'_>, me: u32, leader: u32, tps: &[TopicPartition]) {
+        for tp in tps {
+            if let Some(replica) = self.map.get_mut(tp)
+                && replica.state.leader == Some(leader)
+                && !replica.stopped
+                && !replica.caught_up
+            {
+                replica.caught_up = true;
+                let (broker, tp) = (me, tp.clone());
+                ctx.out.push(Effect::Note(Note::CaughtUp { broker, leader, tp }));
+            }
+        }
+    }
+
+    fn grow(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        me: u32,
+        settings: &Settings,
+        tp: &TopicPartition,
+        joined: u32,
+    ) {
+        let Some(replica) = self.map.get_mut(tp).filter(|r| Replicas::leads(r, me)) else { return };
+        if replica.state.isr.contains(&joined) || !replica.replicas.contains(&joined) {
+            return;
+        }
+        if replica.busy {
+            replica.waiting.insert(joined);
+            return;
+        }
+        let mut isr = replica.state.isr.clone();
+        isr.push(joined);
+        self.change(ctx, settings, tp, isr);
+    }
+
+    /// Writes a new ISR or asks the controller to. [I4]
+    fn change(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        settings: &Settings,
+        tp: &TopicPartition,
+        isr: Vec<u32>,
+    ) {
+        let Some(replica) = self.map.get_mut(tp) else { return };
+        replica.busy = true;
+        if settings.release.alters_isr_by_controller() {
+            self.changes.insert(tp.clone(), isr);
+            if self.send_at == Instant::NEVER && self.in_flight.is_empty() {
+                self.send_at = ctx.now + GATHER;
+                ctx.out.push(Effect::Arm { timer: Timer::AlterIsr, at: self.send_at });
+            }
+            return;
+        }
+        let state = Leadership { isr: isr.clone(), ..replica.state.clone() };
+        let op = Op::SetData {
+            path: paths::state(&tp.topic, tp.partition),
+            data: registry::state(&state),
+            version: replica.state.zk_version,
+        };
+        self.asked.push((op, Pending::Isr { tp: tp.clone(), isr }));
+    }
+
+    /// Sends what was gathered, one request at a time.
+    pub fn send_changes(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        me: u32,
+        epoch: Zxid,
+        controller: Option<u32>,
+    ) {
+        _ = me;
+        if ctx.now < self.send_at || self.stopping {
+            return;
+        }
+        self.send_at = Instant::NEVER;
+        let waiting = std::mem::take(&mut self.changes);
+        self.in_flight.extend(waiting);
+        let mut changes = Vec::new();
+        for (tp, isr) in &self.in_flight {
+            let Some(replica) = self.map.get(tp) else { continue };
+            changes.push(IsrChange {
+                tp: tp.clone(),
+                leader_epoch: replica.state.leader_epoch,
+                isr: isr.clone(),
+                zk_version: replica.state.zk_version,
+            });
+        }
+        if changes.is_empty() {
+            self.in_flight.clear();
+            return;
+        }
+        if let Some(to) = controller {
+            send(ctx, to, Msg::AlterIsr { epoch, changes });
+        }
+        self.send_at = ctx.now + ISR_RETRY;
+        ctx.out.push(Effect::Arm { timer: Timer::AlterIsr, at: self.send_at });
+    }
+
+    /// What was asked of a former controller is asked of the new one.
+    pub fn new_controller(&mut self) {
+        if !self.in_flight.is_empty() || !self.changes.is_empty() {
+            self.send_at = Instant::ZERO;
+        }
+    }
+
+    pub fn altered(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        me: u32,
+        answers: Vec<(TopicPartition, IsrAnswer)>,
+    ) {
+        self.send_at = Instant::NEVER;
+        let mut again = Vec::new();
+        for (tp, answer) in answers {
+            let Some(asked) = self.in_flight.remove(&tp) else { continue };
+            let Some(replica) = self.map.get_mut(&tp) else { continue };
+            replica.busy = false;
+            let waiting = std::mem::take(&mut replica.waiting);
+            if let Ok(state) = answer
+                && state.leader_epoch == replica.state.leader_epoch
+            {
+                let before = std::mem::replace(&mut replica.state, state);
+                note_change(ctx, me, &tp, &before.isr, &asked);
+                again.extend(waiting.into_iter().map(|id| (tp.clone(), id)));
+            }
+        }
+        for (tp, id) in again {
+            if let Some(replica) = self.map.get_mut(&tp)
+                && Replicas::leads(replica, me)
+                && !replica.state.isr.contains(&id)
+                && !replica.busy
+            {
+                let mut isr = replica.state.isr.clone();
+                isr.push(id);
+                replica.busy = true;
+                self.changes.insert(tp, isr);
+            }
+        }
+        if !self.changes.is_empty() {
+            self.send_at = ctx.now + GATHER;
+            ctx.out.push(Effect::Arm { timer: Timer::AlterIsr, at: self.send_at });
+        }
+    }
+
+    pub fn isr_written(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        me: u32,
+        settings: &Settings,
+        tp: &TopicPartition,
+        isr: Vec<u32>,
+        result: Answer,
+    ) {
+        let Some(replica) = self.map.get_mut(tp) else { return };
+        replica.busy = false;
+        let waiting = std::mem::take(&mut replica.waiting);
+        // A mismatch is skipped: the controller's order is on its way. [I4]
+        let Ok(Reply::Stat(stat)) = result else { return };
+        let before = std::mem::replace(&mut replica.state.isr, isr.clone());
+        replica.state.zk_version = stat.version;
+        note_change(ctx, me, tp, &before, &isr);
+        if settings.release.notifies_isr_changes() {
+            self.untold.insert(tp.clone());
+            self.last_change = ctx.now;
+            self.arm_notice(ctx);
+        }
+        for id in waiting {
+            self.grow(ctx, me, settings, tp, id);
+        }
+    }
+
+    /// Nobody knows whether the write was done: the next fetch or look asks anew.
+    pub fn isr_lost(&mut self, tp: &TopicPartition) {
+        if let Some(replica) = self.map.get_mut(tp) {
+            replica.busy = false;
+        }
+    }
+
+    pub fn session_lost(&mut self) {
+        for replica in self.map.values_mut() {
+            replica.busy = false;
+        }
+        self.asked.clear();
+        self.in_flight.clear();
+        self.changes.clear();
+        self.send_at = Instant::NEVER;
+    }
+
+    /// The next moment on this broker's grid of looks.
+    fn grid(&self, now: Instant, every: Span) -> Instant {
+        let past = now.since(self.started_at).0;
+        self.started_at + Span((past / every.0 + 1) * every.0)
+    }
+
+    fn lag_every(settings: &Settings) -> Span {
+        let ms = u64::from(settings.replica_lag_ms) / settings.release.lag_checks_per_limit();
+        Span::from_millis(ms.max(1))
+    }
+
+    fn arm_lag(&mut self, ctx: &mut Ctx<'_>) {
+        if !self.by_controller && !self.lag_armed && !self.map.is_empty() {
+            self.lag_armed = true;
+            // The timer itself knows the interval: this one only starts it.
+            ctx.out.push(Effect::Arm { timer: Timer::LagStart, at: ctx.now });
+        }
+    }
+
+    fn arm_lag_if(&mut self, ctx: &mut Ctx<'_>, settings: &Settings) {
+        if settings.release.shrinks_by_time_alone() {
+            self.arm_lag(ctx);
+        }
+    }
+
+    fn arm_notice(&mut self, ctx: &mut Ctx<'_>) {
+        let at = self.grid(ctx.now, NOTICE_CHECK);
+        ctx.out.push(Effect::Arm { timer: Timer::Notice, at });
+    }
+
+    pub fn timer(&mut self, ctx: &mut Ctx<'_>, me: u32, settings: &Settings, timer: Timer) {
+        match timer {
+            Timer::Refetch => {
+                if ctx.now >= self.fetch_at {
+                    self.fetch_at = Instant::NEVER;
+                    self.fetch_missing(ctx, me);
+                }
+            }
+            Timer::LagStart => {
+                let at = self.grid(ctx.now, Replicas::lag_every(settings));
+                ctx.out.push(Effect::Arm { timer: Timer::Lag, at });
+            }
+            Timer::Lag => {
+                self.look_for_lag(ctx, me, settings);
+                let at = self.grid(ctx.now, Replicas::lag_every(settings));
+                ctx.out.push(Effect::Arm { timer: Timer::Lag, at });
+            }
+            Timer::Notice => self.leave_notice(ctx),
+            _ => {}
+        }
+    }
+
+    /// Followers that were silent too long leave the ISR. The others are asked for a sign of
+    /// life, which stands for the fetch requests that the model does not repeat. [I2]
+    fn look_for_lag(&mut self, ctx: &mut Ctx<'_>, me: u32, settings: &Settings) {
+        let limit = Span::from_millis(u64::from(settings.replica_lag_ms));
+        let silent = |id: &u32, since: Instant| {
+            let heard = self.heard.get(id).copied().unwrap_or(Instant::ZERO).max(since);
+            ctx.now.since(heard).0 > limit.0
+        };
+        let stale = self.heard.keys().any(|id| silent(id, Instant::ZERO));
+        let looked: Vec<TopicPartition> = match stale {
+            true => self.map.keys().cloned().collect(),
+            false => self.unheard.iter().cloned().collect(),
+        };
+        let mut shrunk = Vec::new();
+        for tp in looked {
+            let Some(replica) = self.map.get(&tp).filter(|r| Replicas::leads(r, me)) else {
+                continue;
+            };
+            let gone = |id: &u32| {
+                let unheard = !replica.fetchers.contains(id);
+                *id != me
+                    && match unheard {
+                        true => ctx.now.since(replica.since).0 > limit.0,
+                        false => silent(id, replica.since),
+                    }
+            };
+            let isr: Vec<u32> = replica.state.isr.iter().copied().filter(|id| !gone(id)).collect();
+            if isr.len() < replica.state.isr.len() && !replica.busy {
+                shrunk.push((tp, isr));
+            }
+        }
+        let ask: Vec<u32> = self.heard.keys().copied().filter(|id| *id != me).collect();
+        for (tp, isr) in shrunk {
+            self.change(ctx, settings, &tp, isr);
+        }
+        for id in ask {
+            send(ctx, id, Msg::Probe);
+        }
+    }
+
+    fn leave_notice(&mut self, ctx: &mut Ctx<'_>) {
+        if self.untold.is_empty() {
+            return;
+        }
+        let quiet = ctx.now.since(self.last_change).0 > NOTICE_QUIET.0;
+        if !quiet && ctx.now.since(self.last_notice).0 <= NOTICE_LATEST.0 {
+            return self.arm_notice(ctx);
+        }
+        self.last_notice = ctx.now;
+        let tps: Vec<TopicPartition> = std::mem::take(&mut self.untold).into_iter().collect();
+        let op = Op::Create {
+            path: registry::ISR_NOTICE.into(),
+            data: registry::partitions(&tps),
+            acl: open_acl(),
+            mode: CreateMode::PersistentSequential,
+            ttl_ms: 0,
+        };
+        self.asked.push((op, Pending::IsrNotice));
+    }
+
+    pub fn digest(&self, digest: &mut Digest) {
+        for (tp, replica) in &self.map {
+            digest.text(&tp.topic);
+            digest.u64(u64::from(tp.partition));
+            digest.i64(replica.state.leader.map_or(-1, i64::from));
+            digest.i64(i64::from(replica.state.leader_epoch));
+            for id in &replica.state.isr {
+                digest.u64(u64::from(*id));
+            }
+            digest.u64(u64::from(replica.caught_up));
+        }
+    }
+}
+
+fn note_change(ctx: &mut Ctx<'_>, me: u32, tp: &TopicPartition, before: &[u32], after: &[u32]) {
+    let (tp, isr) = (tp.clone(), after.to_vec());
+    let joined = after.iter().copied().find(|id| !before.contains(id));
+    ctx.out.push(Effect::Note(match joined {
+        Some(joined) => Note::IsrGrown { tp, leader: me, isr, joined },
+        None => {
+            let left = before.iter().copied().filter(|id| !after.contains(id)).collect();
+            Note::IsrShrunk { tp, leader: Some(me), isr, left }
+        }
+    }));
+    _ = Error::NoNode;
+}
