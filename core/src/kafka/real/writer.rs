@@ -366,7 +366,11 @@ impl Writer {
         if release == Release::V0_8_2_2 {
             scala::order_names(&mut order);
         }
-        let first = order.first().and_then(|number| info.partitions.get(number));
+        let base = match release {
+            Release::V0_8_2_2 => scala::first_of(topic, &order),
+            _ => order.first().copied(),
+        };
+        let first = base.and_then(|number| info.partitions.get(&number));
         let first = first.cloned().unwrap_or_default();
         let leader = first.first().copied().unwrap_or(0);
         let at = match release {
