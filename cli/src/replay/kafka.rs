@@ -67,10 +67,9 @@ fn run(recording: &Value) -> Known<Value> {
     }))
 }
 
-/// How much later than the one before it a broker of the start may have started its timers: the
-/// log only tells when it registered.
-const LATER: [Span; 4] =
-    [Span::ZERO, Span::from_millis(300), Span::from_millis(600), Span::from_millis(1_200)];
+/// By how many milliseconds more or less than registered a broker of the start comes after the one
+/// before it: the log doesn't tell when it started its timers.
+const LATER: [i64; 12] = [0, -300, 300, -600, 600, -900, 900, -1_200, 1_200, 1_500, 1_800, 2_100];
 
 struct Run {
     done: Vec<Value>,
@@ -83,7 +82,7 @@ fn once(
     release: Release,
     config: &Config,
     recording: &Value,
-    (steps, later): (&[Value], Span),
+    (steps, later): (&[Value], i64),
 ) -> Known<Run> {
     let mut player = Player::new(release, config.clone(), recording, later)?;
     let done = steps.iter().map(|step| player.step(step)).collect::<Known<Vec<Value>>>()?;

@@ -34,7 +34,7 @@ pub struct Player {
     before: Tree,
     pub steered: Vec<Value>,
     pub misfits: usize,
-    later: Span,
+    later: i64,
     index: usize,
     /// When the step's op began.
     begun: Instant,
@@ -53,8 +53,9 @@ struct Done {
 }
 
 impl Player {
-    /// `later`: by how much the start's brokers come after one another beyond what is recorded.
-    pub fn new(release: Release, config: Config, recording: &Value, later: Span) -> Known<Player> {
+    /// `later`: by how many milliseconds the start's brokers come after one another beyond what
+    /// is recorded.
+    pub fn new(release: Release, config: Config, recording: &Value, later: i64) -> Known<Player> {
         let given = &recording["config"];
         let mut sim = Sim::new(config);
         if let Some(ms) = given["by-hand session timeout ms"].as_i64() {
@@ -94,7 +95,7 @@ impl Player {
             self.sim = begun.clone();
             let done = self.play(step, &chance, phase)?;
             let txns = self.transactions(step);
-            let fits = chance.deaths_fit(&txns);
+            let fits = chance.ticks_fit(&txns);
             let moved = phase > Span::ZERO || chance.has_deaths();
             if fits || first.is_none() {
                 first = Some((self.sim.clone(), done, fits && moved, fits));
