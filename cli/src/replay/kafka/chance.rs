@@ -129,13 +129,6 @@ impl Chance {
         self.txns().iter().find(changes)?["session"].as_str().and_then(broker_of)
     }
 
-    /// Moments to try for a kill or a freeze, the first being as good as any.
-    pub fn phases(&self, step: &Value) -> Vec<Span> {
-        let any = ops(step).any(silences);
-        let phases = if any { PHASES } else { 1 };
-        (0..phases).map(|n| Span::from_micros(PHASE.micros() * n)).collect()
-    }
-
     /// Did what waits for a timer come as it was recorded: deaths together or apart, notices of
     /// changed ISRs one after the other, as much of all this as there was?
     pub fn ticks_fit(&self, got: &Value) -> bool {
@@ -146,11 +139,14 @@ impl Chance {
     pub fn has_deaths(&self) -> bool {
         Ticks::of(self.txns()).ends.iter().map(Vec::len).sum::<usize>() > 1
     }
+}
 
-    /// Which placements were drawn in this step.
-    pub fn note(step: usize, what: &str) -> Value {
-        json!({"step": step, "what": what})
-    }
+/// Moments to try for what ends a session, and for what starts timers anew.
+pub fn phases(step: &Value) -> Vec<Span> {
+    let starts =
+        |op: &Value| op["op"].as_str().is_some_and(|name| name.starts_with("start-broker"));
+    let any = ops(step).any(|op| silences(op) || starts(op));
+    (0..if any { PHASES } else { 1 }).map(|n| Span::from_micros(PHASE.micros() * n)).collect()
 }
 
 /// The op of a step, or the ops in it.

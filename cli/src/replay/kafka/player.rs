@@ -8,7 +8,7 @@ use kafkascope_core::world::log::Logged;
 use kafkascope_core::world::{Command, Config, Who};
 use serde_json::{Map, Value, json};
 
-use super::chance::Chance;
+use super::chance::{self, Chance};
 use super::facts::{self, Tree};
 use super::names::BY_HAND;
 use super::ops::{self, OTHER, id, ids, only, span, text};
@@ -27,13 +27,13 @@ const FOR_GOOD: Span = Span::from_secs(3_600);
 /// Unless a recording says otherwise.
 const QUIET: Span = Span::from_secs(3);
 
+#[derive(Clone)]
 pub struct Player {
     release: Release,
     sim: Sim,
     /// The tree when the step began.
     before: Tree,
     pub steered: Vec<Value>,
-    pub misfits: usize,
     later: i64,
     index: usize,
     /// When the step's op began.
@@ -70,7 +70,6 @@ impl Player {
             sim,
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
-            misfits: 0,
             later,
             index: 0,
             begun: Instant::ZERO,
@@ -79,41 +78,31 @@ impl Player {
         })
     }
 
-    /// One step; the answer has the recording's fields.
-    pub fn step(&mut self, step: &Value) -> Known<Value> {
+    /// Moments at which a step may begin; the first is as good as any.
+    pub fn moments(&self, step: &Value) -> Vec<Span> {
+        if self.index == 0 { vec![Span::ZERO] } else { chance::phases(step) }
+    }
+
+    /// One step, begun so much later than it could; the answer has the recording's fields. False
+    /// if what waits for timers came otherwise than recorded.
+    pub fn step(&mut self, step: &Value, moment: Span) -> Known<(Value, bool)> {
         let index = self.index;
         self.index += 1;
         if index == 0 && ["state", "setup"].contains(&text(&step["op"], "op")?) {
             let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
             load::load(&mut self.sim, step, quiet, self.later)?;
-            return Ok(self.facts(step, Done::default()));
+            return Ok((self.facts(step, Done::default()), true));
         }
         let chance = Chance::of(step, &self.sim);
-        let begun = self.sim.clone();
-        let mut first = None;
-        for phase in chance.phases(step) {
-            self.sim = begun.clone();
-            let done = self.play(step, &chance, phase)?;
-            let txns = self.transactions(step);
-            let fits = chance.ticks_fit(&txns);
-            let moved = phase > Span::ZERO || chance.has_deaths();
-            if fits || first.is_none() {
-                first = Some((self.sim.clone(), done, fits && moved, fits));
-            }
-            if fits {
-                break;
-            }
-        }
-        let Some((sim, mut done, ticks, fits)) = first else { return Ok(Value::Null) };
-        self.misfits += usize::from(!fits);
-        self.sim = sim;
-        if ticks {
+        let mut done = self.play(step, &chance, moment)?;
+        let fits = chance.ticks_fit(&self.transactions(step));
+        if fits && (moment > Span::ZERO || chance.has_deaths()) {
             done.chance.push("death-tick");
         }
         for what in done.chance.drain(..) {
-            self.steered.push(Chance::note(index, what));
+            self.steered.push(json!({"step": index, "what": what}));
         }
-        Ok(self.facts(step, done))
+        Ok((self.facts(step, done), fits))
     }
 
     fn play(&mut self, step: &Value, chance: &Chance, phase: Span) -> Known<Done> {
