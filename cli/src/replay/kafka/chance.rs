@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use kafkascope_core::base::Span;
-use kafkascope_core::kafka::paths;
 use kafkascope_core::kafka::placement::{self, Rack, Wanted};
+use kafkascope_core::kafka::{TopicPartition, paths};
 use kafkascope_core::world::proc::Kind;
 use serde_json::{Value, json};
 
@@ -129,6 +129,28 @@ impl Chance {
         self.txns().iter().find(changes)?["session"].as_str().and_then(broker_of)
     }
 
+    /// Partitions whose leader takes a broker back that is about to stop, though it was just taken
+    /// out of their ISRs. [spec kafka-zk.md F8]
+    pub fn taken_back(&self, broker: u32) -> Vec<TopicPartition> {
+        let mut without: BTreeSet<TopicPartition> = BTreeSet::new();
+        let mut back = Vec::new();
+        for txn in self.txns() {
+            if txn["type"] == "closeSession" && broker_of(who(txn)) == Some(broker) {
+                break;
+            }
+            let path = txn["path"].as_str().unwrap_or_default();
+            let (Some(tp), Some(isr)) = (state_of(path), txn["data"]["isr"].as_array()) else {
+                continue;
+            };
+            if !isr.iter().any(|id| *id == broker) {
+                without.insert(tp);
+            } else if without.remove(&tp) {
+                back.push(tp);
+            }
+        }
+        back
+    }
+
     /// Did what waits for a timer come as it was recorded: deaths together or apart, notices of
     /// changed ISRs one after the other, as much of all this as there was?
     pub fn ticks_fit(&self, got: &Value) -> bool {
@@ -197,6 +219,13 @@ impl Ticks<'_> {
             total: txns.iter().map(times).sum(),
         }
     }
+}
+
+/// The partition whose state stands at a path.
+fn state_of(path: &str) -> Option<TopicPartition> {
+    let inner = path.strip_prefix("/brokers/topics/")?.strip_suffix("/state")?;
+    let (topic, partition) = inner.split_once("/partitions/")?;
+    Some(TopicPartition { topic: topic.into(), partition: partition.parse().ok()? })
 }
 
 /// The broker's session that logged something, or just a tool's.

@@ -20,7 +20,7 @@ use super::{Known, Unknown, load, log, texts};
 const PATIENCE: Span = Span::from_secs(300);
 /// A process that starts or stops has done so by then.
 const LIFE: Span = Span::from_secs(120);
-/// What was asked of ZooKeeper is done by then.
+/// What was asked of ZooKeeper is done by then, and a tool's process has ended.
 const FLUSH: Span = Span::from_millis(50);
 /// A pause without an end.
 const FOR_GOOD: Span = Span::from_secs(3_600);
@@ -149,7 +149,14 @@ impl Player {
                     self.sim.command(Command::Kill(Who::Broker(id)))?;
                 }
             }
-            "stop-broker" => self.stop(op)?,
+            "stop-broker" => {
+                let back = chance.taken_back(id(op)?);
+                if !back.is_empty() {
+                    self.sim.world.expect_late_fetch(id(op)?, &back);
+                    done.chance.push("isr-return");
+                }
+                self.stop(op)?;
+            }
             "freeze-broker" | "pause-broker" => self.freeze(op)?,
             "thaw-broker" | "resume-broker" => {
                 only(op, "id ids")?;
@@ -281,6 +288,7 @@ impl Player {
         let until = self.sim.now() + LIFE;
         self.sim.run(until, |sim| !sim.tool_runs());
         if self.release == Release::V0_8_2_2 {
+            self.sim.run_for(FLUSH);
             done.result = match op["op"] == "describe" {
                 true => {
                     let topic = text(op, "topic")?;
