@@ -150,12 +150,14 @@ impl Player {
                 }
             }
             "stop-broker" => {
-                let back = chance.taken_back(id(op)?);
-                if !back.is_empty() {
-                    self.sim.world.expect_late_fetch(id(op)?, &back);
-                    done.chance.push("isr-return");
-                }
-                self.stop(op)?;
+                only(op, "id controlled")?;
+                self.stop(op, self.release != Release::V0_8_2_2, chance, done)?;
+            }
+            "restart-broker" => {
+                only(op, "id down_s")?;
+                self.stop(op, true, chance, done)?;
+                self.sim.run_for(span(&op["down_s"]).unwrap_or_default());
+                self.start(id(op)?, None, false, done)?;
             }
             "freeze-broker" | "pause-broker" => self.freeze(op)?,
             "thaw-broker" | "resume-broker" => {
@@ -188,7 +190,6 @@ impl Player {
             if op["one_by_one"] == true {
                 let until = self.sim.now() + LIFE;
                 self.sim.run(until, |sim| sim.is_registered(id));
-                self.sim.run_for(Span::from_secs(1));
             }
         }
         Ok(())
@@ -210,14 +211,20 @@ impl Player {
         Ok(())
     }
 
-    fn stop(&mut self, op: &Value) -> Known<()> {
-        only(op, "id controlled")?;
-        if op["controlled"] != true {
+    /// With a controlled shutdown unless it is said otherwise.
+    fn stop(&mut self, op: &Value, waits: bool, chance: &Chance, done: &mut Done) -> Known<()> {
+        if op["controlled"] == false {
             return Err(Unknown(format!("controlled of {op}")));
         }
-        let who = Who::Broker(id(op)?);
+        let id = id(op)?;
+        let back = chance.taken_back(id);
+        if !back.is_empty() {
+            self.sim.world.expect_late_fetch(id, &back);
+            done.chance.push("isr-return");
+        }
+        let who = Who::Broker(id);
         self.sim.command(Command::Stop(who.clone()))?;
-        if self.release != Release::V0_8_2_2 {
+        if waits {
             let until = self.sim.now() + LIFE;
             self.sim.run(until, |sim| !sim.is_running(&who));
         }
@@ -240,15 +247,7 @@ impl Player {
 
     /// In the session that is open for it, or in one of its own.
     fn by_hand(&mut self, op: &Value) -> Known<()> {
-        only(op, "path data session")?;
-        let path = text(op, "path")?;
-        let data = op["data"].as_str().unwrap_or_default();
-        let quoted = if data.contains('\'') { format!("\"{data}\"") } else { format!("'{data}'") };
-        let line = match text(op, "op")? {
-            "zk-create" => format!("create {path} {quoted}"),
-            "zk-set" => format!("set {path} {quoted}"),
-            _ => format!("delete {path}"),
-        };
+        let line = self.line(op)?;
         let stays = op["session"].is_string();
         let name: std::sync::Arc<str> =
             if stays { BY_HAND.into() } else { format!("hand-of-step-{}", self.index).into() };
@@ -263,6 +262,39 @@ impl Player {
             self.sim.command(Command::Stop(Who::Client(name)))?;
         }
         Ok(())
+    }
+
+    /// What is typed into a shell for it.
+    fn line(&self, op: &Value) -> Known<String> {
+        only(op, "path data session sequential add add_to")?;
+        let path = text(op, "path")?;
+        let data = match &op["data"] {
+            Value::Null if op["add"].is_object() => self.with_added(op, path)?,
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let quoted = if data.contains('\'') { format!("\"{data}\"") } else { format!("'{data}'") };
+        let numbered = if op["sequential"] == true { "-s " } else { "" };
+        Ok(match text(op, "op")? {
+            "zk-create" => format!("create {numbered}{path} {quoted}"),
+            "zk-set" if numbered.is_empty() => format!("set {path} {quoted}"),
+            "zk-delete" => format!("delete {path}"),
+            _ => return Err(Unknown(format!("sequential of {op}"))),
+        })
+    }
+
+    /// The node's JSON with keys put into it, or into the object in it that is named.
+    fn with_added(&self, op: &Value, path: &str) -> Known<String> {
+        let mut data = self.sim.json(path).ok_or_else(|| Unknown(format!("no JSON at {path}")))?;
+        let into = match op["add_to"].as_str() {
+            Some(name) => &mut data[name],
+            None => &mut data,
+        };
+        let added = op["add"].as_object().cloned().unwrap_or_default();
+        let into = into.as_object_mut().ok_or_else(|| Unknown(format!("add_to of {op}")))?;
+        into.extend(added);
+        Ok(data.to_string())
     }
 
     /// Until the tool has ended, or the broker that was asked has answered.
