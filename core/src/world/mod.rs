@@ -470,6 +470,15 @@ impl World {
         self.emit(&mut Emit { rows, cause }, proc, false, event);
     }
 
+    /// When the broker is next told to stop following these, a fetch is still under way: a chance
+    /// that those steer who replay a recording. [spec kafka-zk.md F8]
+    pub fn expect_late_fetch(&mut self, id: u32, tps: &[crate::kafka::TopicPartition]) {
+        let Some(index) = self.find(&Who::Broker(id)) else { return };
+        if let Node::Real(broker) = &mut self.procs[usize::from(index)].node {
+            Arc::make_mut(broker).replicas.late.extend(tps.iter().cloned());
+        }
+    }
+
     /// A fingerprint of all state that can still matter.
     pub fn digest(&self, digest: &mut Digest) {
         digest.u64(self.now.0);

@@ -38,7 +38,7 @@ struct Running {
     rack: Option<String>,
 }
 
-pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: Span) -> Known<()> {
+pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: i64) -> Known<()> {
     let nodes = step["start"].get("znodes").unwrap_or(&step["znodes"]);
     let nodes = nodes.as_object().ok_or_else(|| Unknown("a start without znodes".into()))?;
     let mut brokers = brokers(step, quiet);
@@ -47,7 +47,7 @@ pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: Span) -> Known<()> 
     let oldest = brokers.first().map_or(Span::ZERO, |broker| broker.age);
     for (broker, n) in brokers.iter().zip(0..) {
         let younger = oldest.micros() - broker.age.micros();
-        let at = begun + Span::from_micros(younger + later.micros() * n);
+        let at = begun + Span::from_micros(younger.saturating_add_signed(later * 1_000 * n));
         sim.run(at, |_| false);
         start(sim, broker)?;
     }

@@ -85,7 +85,7 @@ fn deaths_are_together_or_apart() {
     let apart = json!([close(2), write(), close(3), write()]);
     let together = json!([close(3), close(2), write(), write()]);
     let chance = chance::Chance::of(&json!({"op": {}, "zk_txns": apart}), &sim);
-    assert!(chance.deaths_fit(&apart) && !chance.deaths_fit(&together) && chance.has_deaths());
+    assert!(chance.ticks_fit(&apart) && !chance.ticks_fit(&together) && chance.has_deaths());
 }
 
 /// The start of a recording is in the answer as it was recorded.

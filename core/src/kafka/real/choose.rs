@@ -1,6 +1,9 @@
-//! Who leads, by strategy: pure functions of assignment, ISR and who lives. [spec kafka-zk.md §5]
+//! Who leads, by strategy, as the controller asks for it. [spec kafka-zk.md §5]
 
-use super::context::Context;
+use std::collections::BTreeSet;
+
+use super::context::{Context, Leadership, Part};
+use crate::kafka::election::{self, Brokers, Elected, Partition, Rules};
 use crate::kafka::release::Release;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,68 +13,36 @@ pub enum Strategy {
     ControlledShutdown,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    pub leader: u32,
-    pub isr: Vec<u32>,
-    pub unclean: bool,
+/// Brokers that live, the leaving ones too, as the elections take them.
+pub fn live(context: &Context) -> BTreeSet<u32> {
+    context.live.keys().copied().collect()
 }
 
-/// A partition about which is decided.
-pub struct Case<'a> {
-    pub assignment: &'a [u32],
-    pub isr: &'a [u32],
-    pub leader: Option<u32>,
-    /// An unclean election is allowed.
-    pub unclean: bool,
-}
-
-/// `None`: nobody can lead, or nothing needs to change.
+/// `None`: nobody can lead, or nothing needs to change. `unclean`: that is allowed.
 pub fn choose(
-    strategy: Strategy,
-    release: Release,
-    context: &Context,
-    case: &Case<'_>,
-) -> Option<Choice> {
-    match strategy {
-        Strategy::Offline => offline(context, case),
-        Strategy::Preferred => preferred(release, context, case),
-        Strategy::ControlledShutdown => controlled_shutdown(release, context, case),
+    (strategy, release): (Strategy, Release),
+    (live, leaving): (&BTreeSet<u32>, &BTreeSet<u32>),
+    part: &Part,
+    before: &Leadership,
+    unclean: bool,
+) -> Option<Elected> {
+    let rules = if release == Release::V0_8_2_2 { Rules::V0_8 } else { Rules::V2 };
+    let (assignment, isr, leader) = (&part.assignment, &before.isr, before.leader);
+    let wanted = match strategy {
+        Strategy::Offline => election::Strategy::Offline { unclean },
+        Strategy::Preferred => election::Strategy::Preferred,
+        Strategy::ControlledShutdown => election::Strategy::ControlledShutdown,
+    };
+    // [L1]
+    let leads = strategy == Strategy::Preferred && leader == assignment.first().copied();
+    if leads && !release.rewrites_preferred_leaders() {
+        return None;
     }
+    let partition = Partition { assignment, isr, leader };
+    election::choose(rules, wanted, partition, Brokers { live, leaving }).ok()
 }
 
 /// Whether no member of the ISR is online.
 pub fn needs_unclean(context: &Context, isr: &[u32]) -> bool {
     !isr.iter().any(|id| context.is_online(*id))
-}
-
-fn offline(context: &Context, case: &Case<'_>) -> Option<Choice> {
-    let online = |id: &u32| context.is_online(*id);
-    let isr: Vec<u32> = case.isr.iter().copied().filter(online).collect();
-    if let Some(leader) = case.assignment.iter().copied().find(|id| isr.contains(id)) {
-        return Some(Choice { leader, isr, unclean: false });
-    }
-    let first = case.assignment.iter().copied().find(online).filter(|_| case.unclean)?;
-    Some(Choice { leader: first, isr: vec![first], unclean: true })
-}
-
-fn preferred(release: Release, context: &Context, case: &Case<'_>) -> Option<Choice> {
-    let first = *case.assignment.first()?;
-    let already = case.leader == Some(first) && !release.rewrites_preferred_leaders();
-    if already || !context.is_online(first) || !case.isr.contains(&first) {
-        return None;
-    }
-    Some(Choice { leader: first, isr: case.isr.to_vec(), unclean: false })
-}
-
-fn controlled_shutdown(release: Release, context: &Context, case: &Case<'_>) -> Option<Choice> {
-    let stays = |id: &u32| !context.shutting_down.contains(id);
-    let isr: Vec<u32> = case.isr.iter().copied().filter(stays).collect();
-    let leader = if release.shuts_down_by_isr_order() {
-        isr.first().copied()
-    } else {
-        let fits = |id: &u32| isr.contains(id) && context.live.contains_key(id);
-        case.assignment.iter().copied().find(fits)
-    };
-    Some(Choice { leader: leader?, isr, unclean: false })
 }

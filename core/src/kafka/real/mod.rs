@@ -8,7 +8,6 @@ pub mod context;
 pub mod controller;
 pub mod fiber;
 pub mod msg;
-mod place;
 pub mod registry;
 pub mod replicas;
 mod scala;

@@ -52,6 +52,9 @@ pub struct Replica {
 #[derive(Clone, Default)]
 pub struct Replicas {
     pub map: BTreeMap<TopicPartition, Replica>,
+    /// Of these the broker, told to stop following, still has a fetch under way: chance, for those
+    /// who replay a recording. [spec kafka-zk.md F8]
+    pub late: BTreeSet<TopicPartition>,
     /// The broker is shutting down: it follows nobody any more.
     pub stopping: bool,
     /// When each follower was last heard from.
@@ -156,9 +159,12 @@ impl Replicas {
     pub fn stop(&mut self, ctx: &mut Ctx<'_>, me: u32, tps: &[TopicPartition], delete: bool) {
         for tp in tps {
             if !delete {
-                if let Some(replica) = self.map.get_mut(tp) {
-                    replica.stopped = true;
-                    replica.caught_up = false;
+                let Some(replica) = self.map.get_mut(tp) else { continue };
+                replica.stopped = true;
+                replica.caught_up = false;
+                if let (true, Some(leader)) = (self.late.remove(tp), replica.state.leader) {
+                    let partitions = Arc::from([tp.clone()]);
+                    send(ctx, leader, Msg::Fetch { partitions });
                 }
             } else if self.map.remove(tp).is_some() {
                 self.unheard.remove(tp);

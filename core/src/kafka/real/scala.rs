@@ -84,6 +84,15 @@ fn order_as_map(tps: &mut [TopicPartition]) {
     tps.sort_by_key(|tp| std::cmp::Reverse(bucket(partition_hash(tp), bits)));
 }
 
+/// The partition that a map of a topic's partitions begins with, whose numbers stand as its znode
+/// has them.
+pub fn first_of(topic: &std::sync::Arc<str>, numbers: &[u32]) -> Option<u32> {
+    let named = |partition: &u32| TopicPartition { topic: topic.clone(), partition: *partition };
+    let mut tps: Vec<TopicPartition> = numbers.iter().map(named).collect();
+    order_as_map(&mut tps);
+    tps.first().map(|tp| tp.partition)
+}
+
 /// Partitions of new topics, or new ones of an old topic, as the controller before 1.1 comes to
 /// them: read from a map of texts into a map by partition, which is filtered into another one for
 /// those that are added.
@@ -149,6 +158,8 @@ mod tests {
         assert_eq!(new("fresh", &[2, 1, 0], false), [2, 0, 1]);
         assert_eq!(new("b", &[4, 5, 2, 3], true), [2, 3, 5, 4]);
         assert_eq!(new("c", &[2, 1], true), [2, 1]);
+        assert_eq!(first_of(&"a".into(), &[1, 0]), Some(0));
+        assert_eq!(first_of(&"b".into(), &[1, 0]), Some(1));
         assert_eq!(new("a", &[4, 5, 6, 2, 3], true), [4, 5, 2, 3, 6]);
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::fiber::{Answer, Fiber};
-use super::place::{self, Racked, Wanted};
 use super::registry;
 use super::scala;
 use super::task::{Layout, Setting, Task};
@@ -15,6 +14,7 @@ use crate::kafka::event::TopicRefusal;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
 use crate::kafka::payload::{self, BrokerInfo, TopicInfo};
+use crate::kafka::placement::{self, Rack, Unplaced, Wanted};
 use crate::kafka::release::Release;
 use crate::kafka::settings::Settings;
 use crate::zk::op::{CreateMode, Data, Error, Op, Path, Reply, open_acl};
@@ -241,7 +241,7 @@ impl Writer {
             _ => None,
         };
         let answers = self.fiber.take().into_iter().map(rack);
-        let brokers: Vec<Racked> = ids.iter().copied().zip(answers).collect();
+        let brokers: Vec<(u32, Rack)> = ids.iter().copied().zip(answers).collect();
         let task = self.task.clone();
         match &*task {
             Task::Create { topic, layout, configs } => {
@@ -258,7 +258,7 @@ impl Writer {
         &mut self,
         rng: &mut Rng,
         settings: &Settings,
-        brokers: &[Racked],
+        brokers: &[(u32, Rack)],
         (topic, layout, configs): (&Arc<str>, &Layout, &[Setting]),
     ) {
         let release = settings.release;
@@ -273,12 +273,12 @@ impl Writer {
                 let (start, shift) = (rng.below(n) as u32, rng.below(n) as u32);
                 let (partitions, replication) = (*partitions, *replication);
                 let wanted = Wanted { partitions, replication, start, shift, first: 0 };
-                place::place(brokers, &wanted)
+                placement::place_by_rack(brokers, &wanted)
             }
         };
         let placed: Vec<Vec<u32>> = match placed {
             Ok(placed) => placed,
-            Err(why) => return self.refuse(TopicRefusal::Placement(why)),
+            Err(why) => return self.refuse(unplaced(why)),
         };
         let parts: BTreeMap<u32, Vec<u32>> = (0..).zip(placed).collect();
         let id = release.has_topic_ids().then(|| super::uuid(rng));
@@ -354,7 +354,7 @@ impl Writer {
     fn grow(
         &mut self,
         release: Release,
-        brokers: &[Racked],
+        brokers: &[(u32, Rack)],
         (topic, total, assignment): (&Arc<str>, u32, Option<&[Vec<u32>]>),
     ) {
         let Some((info, id, settings)) = self.before.take() else { return };
@@ -362,35 +362,28 @@ impl Writer {
         if total <= have {
             return self.refuse(TopicRefusal::Invalid("InvalidPartitionsException"));
         }
-        let mut order: Vec<u32> = info.partitions.keys().copied().collect();
-        if release == Release::V0_8_2_2 {
+        let by_id = release == Release::V0_8_2_2;
+        let mut base = 0;
+        if by_id {
+            let mut order: Vec<u32> = info.partitions.keys().copied().collect();
             scala::order_names(&mut order);
+            base = scala::first_of(topic, &order).unwrap_or(0);
         }
-        let first = order.first().and_then(|number| info.partitions.get(number));
-        let first = first.cloned().unwrap_or_default();
-        let leader = first.first().copied().unwrap_or(0);
-        let at = match release {
-            // The id itself, where an index was meant.
-            Release::V0_8_2_2 => leader,
-            _ => brokers.iter().position(|(id, _)| *id >= leader).unwrap_or(0) as u32,
-        };
         let placed = match assignment {
-            Some(_) if release == Release::V0_8_2_2 => {
+            Some(_) if by_id => {
                 return self.refuse(TopicRefusal::Invalid("InvalidReplicaAssignmentException"));
             }
-            Some(placed) => Ok(placed.to_vec()),
-            None => {
-                let (partitions, replication) = (total - have, first.len() as u32);
-                let wanted = Wanted { partitions, replication, start: at, shift: at, first: have };
-                place::place(brokers, &wanted)
+            Some(placed) => {
+                let mut parts = info.partitions;
+                parts.extend((have..total).zip(placed.iter().cloned()));
+                Ok(parts)
             }
+            None => placement::add(brokers, &info.partitions, total, base, by_id),
         };
-        let placed = match placed {
-            Ok(placed) => placed,
-            Err(why) => return self.refuse(TopicRefusal::Placement(why)),
+        let parts = match placed {
+            Ok(parts) => parts,
+            Err(why) => return self.refuse(unplaced(why)),
         };
-        let mut parts = info.partitions;
-        parts.extend((have..).zip(placed));
         let data = registry::topic(release, &parts, id.as_deref());
         if release == Release::V0_8_2_2 {
             let settings = registry::settings(&settings);
@@ -452,6 +445,14 @@ impl Writer {
         let data = registry::partitions(tps);
         self.fiber.ask(node(registry::PREFERRED.into(), data, CreateMode::Persistent));
         self.then([Step::Last]);
+    }
+}
+
+fn unplaced(why: Unplaced) -> TopicRefusal {
+    match why {
+        Unplaced::Refused(why) => TopicRefusal::Placement(why),
+        Unplaced::SomeWithoutRack => TopicRefusal::Invalid("AdminOperationException"),
+        Unplaced::NotMore | Unplaced::NoBase => TopicRefusal::Invalid("InvalidPartitionsException"),
     }
 }
 

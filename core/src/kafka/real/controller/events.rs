@@ -172,7 +172,7 @@ impl Controller {
                     recovering,
                 };
                 self.write_state(io, &tp, &state);
-                writes.push(Write { tp, state, unclean: false });
+                writes.push(Write { tp, state });
             }
         }
         self.then([Step::IsrAltered { from, answers, writes }]);

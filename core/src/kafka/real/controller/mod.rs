@@ -65,7 +65,6 @@ pub enum Event {
 pub(super) struct Write {
     tp: TopicPartition,
     state: Leadership,
-    unclean: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::elect::create;
 use super::{Controller, Io, Step, Strategy, Write};
+use crate::kafka::election::Elected;
 use crate::kafka::event::Event as Note;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
-use crate::kafka::real::choose::{self, Case, Choice};
+use crate::kafka::real::choose;
 use crate::kafka::real::context::{Leadership, PartitionState};
 use crate::kafka::real::registry;
 use crate::kafka::real::scala;
@@ -110,7 +111,7 @@ impl Controller {
                 zk_version: 0,
                 recovering: false,
             };
-            writes.push(Write { tp: tp.clone(), state, unclean: false });
+            writes.push(Write { tp: tp.clone(), state });
         }
         if writes.is_empty() {
             return;
@@ -224,19 +225,14 @@ impl Controller {
         allowed: &BTreeMap<Arc<str>, bool>,
     ) {
         let release = io.settings.release;
+        let live = choose::live(&self.context);
         let mut writes = Vec::new();
         for (tp, before) in cases {
             let Some(part) = self.context.part(&tp) else { continue };
-            let case = Case {
-                assignment: &part.assignment,
-                isr: &before.isr,
-                leader: before.leader,
-                unclean: allowed.get(&tp.topic).copied().unwrap_or(false),
-            };
-            let Some(choice) = choose::choose(strategy, release, &self.context, &case) else {
-                continue;
-            };
-            let Choice { leader, isr, unclean } = choice;
+            let unclean = allowed.get(&tp.topic).copied().unwrap_or(false);
+            let brokers = (&live, &self.context.shutting_down);
+            let chosen = choose::choose((strategy, release), brokers, part, &before, unclean);
+            let Some(Elected { leader, isr, unclean }) = chosen else { continue };
             let state = Leadership {
                 leader: Some(leader),
                 leader_epoch: before.leader_epoch.saturating_add(1),
@@ -246,7 +242,7 @@ impl Controller {
                 recovering: before.recovering || unclean && release.marks_unclean_leaders(),
             };
             self.write_state(io, &tp, &state);
-            writes.push(Write { tp, state, unclean });
+            writes.push(Write { tp, state });
         }
         if !writes.is_empty() {
             self.then([Step::ElectWritten { writes, strategy }]);

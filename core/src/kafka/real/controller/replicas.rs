@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Controller, Io, Step, Write};
+use crate::kafka::election::{self, Partition};
 use crate::kafka::event::Event as Note;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
@@ -93,20 +94,17 @@ impl Controller {
         let mut writes = Vec::new();
         for (tp, before) in cases {
             let unclean = empties && allowed.get(&tp.topic).copied().unwrap_or(false);
-            let keeps = before.isr.len() == 1 && !unclean;
-            let isr = match keeps {
-                true => before.isr.clone(),
-                false => before.isr.iter().copied().filter(|member| *member != id).collect(),
-            };
+            let partition = Partition { assignment: &[], isr: &before.isr, leader: before.leader };
+            let Some(left) = election::without(id, partition, unclean) else { continue };
             let state = Leadership {
-                leader: before.leader.filter(|leader| *leader != id),
+                leader: left.leader,
                 leader_epoch: before.leader_epoch.saturating_add(1),
-                isr,
+                isr: left.isr,
                 controller_epoch: self.epoch,
                 ..before
             };
             self.write_state(io, &tp, &state);
-            writes.push(Write { tp, state, unclean: false });
+            writes.push(Write { tp, state });
         }
         if !writes.is_empty() {
             self.then([Step::RemoveWritten { id, writes }]);
