@@ -205,7 +205,9 @@ fn fields(lang: Lang, engine: &Engine, flight: &Flight) -> Html {
         FlightKind::LeaderAndIsr { partitions }
         | FlightKind::StopReplica { partitions }
         | FlightKind::Fetch { partitions }
-        | FlightKind::FetchAnswer { partitions } => {
+        | FlightKind::FetchAnswer { partitions }
+        | FlightKind::UpdateMetadata { partitions }
+        | FlightKind::AlterIsr { partitions } => {
             Some((k::FLIGHT_PARTITIONS, partitions.to_string()))
         }
         _ => None,
