@@ -1,15 +1,17 @@
 //! What the page shows, as plain structs of ids and numbers. No prose.
 
+pub mod beliefs;
 pub mod differ;
 pub mod stage;
 pub mod timeline;
 pub mod tree;
 
+pub use beliefs::{Belief, Beliefs, beliefs};
 pub use differ::{Difference, differences};
 pub use stage::{
     BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, KafkaRelease, Life,
     PartitionView, ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView,
-    flights, stage,
+    flights, release, stage,
 };
 pub use timeline::{DeadSpan, Density, Mark, MarkKind, TimelineView, timeline};
 pub use tree::{ChildView, NodeView, WatcherView, children, node};

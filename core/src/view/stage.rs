@@ -249,14 +249,23 @@ fn zookeeper(world: &World) -> ZkView {
         groups.push(ChipGroup { watchers, path, chips: Vec::new(), more: 0 });
     }
     let mut folders: Vec<Path> = vec![paths::BROKER_IDS.into()];
-    if let Some(node) = tree.get(paths::TOPICS) {
-        folders.extend(node.children().map(|(name, _)| paths::topic(name)));
+    let textbook = world.config.profile == Profile::Textbook;
+    match tree.get(paths::TOPICS) {
+        // Only the textbook keeps who leads how many below a topic.
+        Some(node) if textbook => {
+            folders.extend(node.children().map(|(name, _)| paths::topic(name)));
+        }
+        Some(_) => folders.push(paths::TOPICS.into()),
+        None => {}
     }
     for path in folders {
         if let Some(node) = tree.get(&path) {
-            let own = |name: &str| name.parse::<u32>().is_ok();
+            let own = |name: &str| !textbook || name.parse::<u32>().is_ok();
             groups.push(group(world, path, node, own));
         }
+    }
+    if !textbook {
+        groups.extend(kafkas_mail(world));
     }
     groups.extend(beside_kafka(world));
     ZkView {
@@ -272,9 +281,45 @@ fn watchers(world: &World, path: &str) -> u32 {
     world.server.watch_count(path)
 }
 
+/// Folders through which Kafka's processes tell each other of work to do, while there is some.
+fn kafkas_mail(world: &World) -> Vec<ChipGroup> {
+    const MAIL: [&str; 4] = [
+        paths::DELETE_TOPICS,
+        "/config/changes",
+        "/isr_change_notification",
+        "/log_dir_event_notification",
+    ];
+    const LETTERS: [&str; 2] = ["/admin/preferred_replica_election", "/admin/reassign_partitions"];
+    let tree = world.server.tree();
+    let full = MAIL.iter().filter_map(|path| Some((*path, tree.get(path)?)));
+    let mut groups: Vec<ChipGroup> = full
+        .filter(|(_, node)| node.child_count() > 0)
+        .map(|(path, node)| group(world, path.into(), node, |_| true))
+        .collect();
+    for path in LETTERS {
+        if let Some(node) = tree.get(path) {
+            groups.push(group(world, path.into(), node, |_| true));
+        }
+    }
+    groups
+}
+
 /// What plain clients have made at the top of the tree. A node without children shows its owner.
 fn beside_kafka(world: &World) -> Vec<ChipGroup> {
-    const KAFKA: [&str; 5] = ["admin", "brokers", "controller", "controller_epoch", "zookeeper"];
+    const KAFKA: [&str; 12] = [
+        "admin",
+        "brokers",
+        "cluster",
+        "config",
+        "consumers",
+        "controller",
+        "controller_epoch",
+        "feature",
+        "isr_change_notification",
+        "latest_producer_id_block",
+        "log_dir_event_notification",
+        "zookeeper",
+    ];
     let Some(root) = world.server.tree().get("/") else { return Vec::new() };
     let others = root.children().filter(|(name, _)| !KAFKA.contains(&&***name));
     others

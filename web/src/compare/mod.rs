@@ -149,7 +149,7 @@ fn cells(lang: Lang, row: &Difference) -> (String, String, String) {
             lang.fill(k::COMPARE_OFFICE, &[("id", broker), ("epoch", epoch)])
         }),
         Difference::Brokers(pair) => {
-            triple(lang, plain(k::COMPARE_BROKERS), pair, |ids| numbers(ids))
+            triple(lang, plain(k::COMPARE_BROKERS), pair, |ids| words::ids(ids))
         }
         Difference::Partition { topic, number, pair } => {
             triple(lang, format!("{topic}-{number}"), pair, |one| partition(lang, one))
@@ -187,13 +187,8 @@ fn partition(lang: Lang, one: &Partition) -> String {
     let values: [(_, &dyn std::fmt::Display); 4] = [
         ("leader", &leader),
         ("epoch", &one.leader_epoch),
-        ("isr", &numbers(&one.isr)),
-        ("replicas", &numbers(&one.replicas)),
+        ("isr", &words::ids(&one.isr)),
+        ("replicas", &words::ids(&one.replicas)),
     ];
     lang.fill(k::COMPARE_PARTITION, &values)
-}
-
-fn numbers(ids: &[u32]) -> String {
-    let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
-    format!("[{}]", ids.join(", "))
 }

@@ -1,5 +1,6 @@
 //! Dialogs: add broker, create and delete topics, pause, open client, and the znode's own.
 
+pub mod admin;
 mod broker;
 mod client;
 mod form;
@@ -25,6 +26,8 @@ pub fn Dialogs(props: &DialogsProps) -> Html {
         Dialog::AddBroker => html! { <broker::AddBroker /> },
         Dialog::CreateTopic => html! { <topic::CreateTopic /> },
         Dialog::DeleteTopic(topic) => html! { <topic_delete::DeleteTopic topic={text(topic)} /> },
+        Dialog::AddPartitions(topic) => html! { <admin::AddPartitions topic={text(topic)} /> },
+        Dialog::AlterConfig(topic) => html! { <admin::AlterConfig topic={text(topic)} /> },
         Dialog::OpenClient => html! { <client::OpenClient /> },
         Dialog::Pause(who) => html! { <pause::Pause who={who.clone()} /> },
         Dialog::DeleteZnode(path) => html! { <znode::DeleteZnode path={text(path)} /> },

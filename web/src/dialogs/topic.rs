@@ -8,6 +8,7 @@ use kafkascope_core::world::command::Counted;
 use kafkascope_core::world::{Command, Refusal};
 use yew::prelude::*;
 
+use super::admin;
 use super::form::{Field, Form, Text, problem, submit, touch};
 use super::number;
 use crate::app::use_ctx;
@@ -52,6 +53,18 @@ impl Verdict {
     fn first(&self) -> Option<String> {
         let all = [&self.other, &self.name, &self.partitions, &self.replication];
         all.into_iter().flatten().next().cloned()
+    }
+}
+
+/// Placed by hand, or with settings: what only a real release takes.
+fn by_hand(lab: &Lab, lang: Lang, name: &Text, layout: &str, configs: &Text) -> Verdict {
+    let mut line = format!("create topic {} {layout}", name.value.trim());
+    for pair in configs.value.split_whitespace() {
+        line = format!("{line} config {pair}");
+    }
+    match admin::judge(lab, lang, &line) {
+        Ok(command) => Verdict { command: Some(command), ..Verdict::default() },
+        Err(why) => Verdict { other: Some(why), ..Verdict::default() },
     }
 }
 
@@ -101,7 +114,21 @@ pub fn CreateTopic() -> Html {
         use_state(move || Text::new(engine.read(registered).len().clamp(1, 2).to_string()))
     };
     let refused = use_state(|| None::<String>);
-    let verdict = engine.read(|lab| judge(lab, lang, &name, &partitions, &replication));
+    let (placed, configs) = (use_state(Text::default), use_state(Text::default));
+    let real = engine.read(view::release).is_some();
+    let (hand, set) = (placed.value.trim(), configs.value.trim());
+    let verdict = match (hand.is_empty(), set.is_empty()) {
+        (true, true) => engine.read(|lab| judge(lab, lang, &name, &partitions, &replication)),
+        (false, _) => {
+            let layout = format!("assignment {hand}");
+            engine.read(|lab| by_hand(lab, lang, &name, &layout, &configs))
+        }
+        (true, false) => {
+            let (n, rf) = (partitions.value.trim(), replication.value.trim());
+            let layout = format!("partitions {n} replication {rf}");
+            engine.read(|lab| by_hand(lab, lang, &name, &layout, &configs))
+        }
+    };
     let brokers = engine.read(registered);
     let go = {
         let (command, refused) = (verdict.command.clone(), refused.clone());
@@ -125,7 +152,18 @@ pub fn CreateTopic() -> Html {
                 <Field id="replication" label={lang.t(k::FORM_COPIES)} text={replication.clone()}
                     numeric=true problem={verdict.replication.clone()} {hint} />
             </div>
-            {preview(lang, &brokers, verdict.counts)}
+            if real {
+                <div class="pair-fields">
+                    <Field id="assignment" text={placed} placeholder="1:2,2:3"
+                        label={admin::optional(lang, lang.t(k::FORM_ASSIGNMENT))}
+                        hint={lang.t(k::FORM_ASSIGNMENT_HINT)} />
+                    <Field id="configs" text={configs}
+                        label={admin::optional(lang, lang.t(k::FORM_CONFIGS))}
+                        hint={lang.t(k::FORM_CONFIGS_HINT)} />
+                </div>
+            } else {
+                {preview(lang, &brokers, verdict.counts)}
+            }
             {problem(verdict.other.as_ref().or(refused.as_ref()))}
         </Form>
     }

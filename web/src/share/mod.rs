@@ -13,6 +13,7 @@ use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
 pub use open::{initial, remark, use_opening};
+pub use problem::problem;
 pub use state::{ShareAction, ShareUi};
 
 use crate::app::use_ctx;

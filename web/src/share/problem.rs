@@ -17,7 +17,8 @@ pub fn located(lang: Lang, error: &ScriptError) -> String {
     }
 }
 
-fn problem(lang: Lang, problem: &Problem) -> String {
+/// Without the place.
+pub fn problem(lang: Lang, problem: &Problem) -> String {
     match problem {
         Problem::NotAScript => lang.t(k::SCRIPT_NOT_A_SCRIPT).to_string(),
         Problem::NewerVersion(given) => lang.fill(k::SCRIPT_NEWER, &[("given", given)]),
@@ -61,6 +62,10 @@ fn known(what: &str) -> Option<Key> {
         "a name" => k::PHRASE_NAME,
         "a partition such as orders-0" => k::PHRASE_PARTITION,
         "a path" => k::PHRASE_PATH,
+        "an entity, such as topics/t" => k::PHRASE_ENTITY,
+        "how many partitions there are then" => k::PHRASE_TOTAL,
+        "the brokers of each partition" => k::PHRASE_ASSIGNMENT,
+        "key=value" => k::PHRASE_PAIR,
         "a profile" => k::PHRASE_PROFILE,
         "a question" => k::PHRASE_QUESTION,
         "a rack" => k::PHRASE_RACK,

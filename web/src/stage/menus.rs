@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use kafkascope_core::view::Life;
-use kafkascope_core::world::{Command, Who};
+use kafkascope_core::kafka::TopicPartition;
+use kafkascope_core::kafka::real::task::Task;
+use kafkascope_core::view::{self, Life};
+use kafkascope_core::world::{Command, Refusal, Who};
 use yew::prelude::*;
 
 use super::Parts;
@@ -148,6 +150,11 @@ fn topic(
             act(UiAction::OpenDialog(Dialog::DeleteTopic(name.clone()))),
         )
     };
+    let mut items = Vec::new();
+    if ctx.engine.read(view::release).is_some() {
+        items.extend(administrate(lang, ctx, name));
+    }
+    items.push(delete);
     let (x, y) = match (geo.narrow, index) {
         (true, 0) => (geo.w - 40.0, geo.zk.bottom() + 2.0),
         (true, _) => (geo.w - 40.0, y - 18.0),
@@ -159,12 +166,52 @@ fn topic(
         <div class="stage-menu" key={format!("topic-{name}")}
             style={format!("left:{x}px;top:{y}px")}>
             <MenuButton testid={format!("topic-{name}-menu")} class="btn quiet icon more" {open}
-                items={vec![delete]} label={AttrValue::from(label)} right={geo.narrow}
+                {items} label={AttrValue::from(label)} right={geo.narrow}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
                 <Icon name="more" small=true />
             </MenuButton>
         </div>
     }
+}
+
+/// What only real releases know.
+fn administrate(lang: Lang, ctx: &Ctx, name: &Arc<str>) -> [Item; 3] {
+    let dialog = |dialog: Dialog| {
+        let ctx = ctx.clone();
+        Callback::from(move |()| ctx.act(UiAction::OpenDialog(dialog.clone())))
+    };
+    let partitions = ctx.engine.read(|lab| {
+        let topics = view::stage(lab).topics;
+        let topic = topics.into_iter().find(|topic| topic.name == *name);
+        topic.map(|topic| topic.partitions).unwrap_or_default()
+    });
+    let named = partitions
+        .iter()
+        .map(|partition| TopicPartition { topic: name.clone(), partition: partition.number });
+    let task = Task::ElectPreferred { partitions: Some(named.collect()) };
+    let elect = Command::Admin(Arc::new(task));
+    [
+        Item {
+            icon: Some("plus"),
+            ..Item::new(
+                "add-partitions",
+                lang.t(k::ACT_ADD_PARTITIONS),
+                dialog(Dialog::AddPartitions(name.clone())),
+            )
+        },
+        Item {
+            icon: Some("book"),
+            ..Item::new(
+                "alter-config",
+                lang.t(k::ACT_ALTER_CONFIG),
+                dialog(Dialog::AlterConfig(name.clone())),
+            )
+        },
+        Item {
+            note: Some(lang.t(k::ACT_ELECT_NOTE)),
+            ..command(lang, &ctx.engine, "elect", "star", k::ACT_ELECT, elect)
+        },
+    ]
 }
 
 struct Target {
@@ -239,11 +286,39 @@ fn items(lang: Lang, ctx: &Ctx, target: &Target) -> Vec<Item> {
         k::ACT_RESTART,
         Command::Restart(who.clone()),
     ));
+    let expire = Command::Expire(who.clone());
+    items.push(Item {
+        note: Some(lang.t(k::ACT_EXPIRE_NOTE)),
+        ..command(lang, engine, "expire", "session", k::ACT_EXPIRE, expire)
+    });
+    items.extend(from_controller(lang, engine, who));
     items.push(match target.cut {
         true => command(lang, engine, "heal", "link", k::ACT_HEAL, Command::Heal(who.clone())),
         false => command(lang, engine, "cut", "cut", k::ACT_CUT, Command::Cut(who.clone())),
     });
     items
+}
+
+/// Cuts a broker from the acting controller only, or heals that link.
+fn from_controller(lang: Lang, engine: &Engine, who: &Who) -> Option<Item> {
+    let Who::Broker(id) = who else { return None };
+    let acting = engine.read(|lab| {
+        let brokers = view::stage(lab).brokers;
+        let acts = |broker: &&view::BrokerView| {
+            broker.controller.is_some_and(|acting| acting.holds_office)
+        };
+        brokers.iter().find(acts).map(|broker| broker.id)
+    });
+    let acting = acting.filter(|acting| acting != id)?;
+    let (a, b) = (who.clone(), Who::Broker(acting));
+    let cut = Command::CutPeers { a: a.clone(), b: b.clone() };
+    match engine.check(&cut) {
+        Err(Refusal::AlreadyCut(_)) => {
+            let heal = Command::HealPeers { a, b };
+            Some(command(lang, engine, "heal-controller", "link", k::ACT_HEAL_CONTROLLER, heal))
+        }
+        _ => Some(command(lang, engine, "cut-controller", "cut", k::ACT_CUT_CONTROLLER, cut)),
+    }
 }
 
 fn pause(lang: Lang, ctx: &Ctx, who: &Who) -> Item {

@@ -68,6 +68,8 @@ pub enum Dialog {
     AddBroker,
     CreateTopic,
     DeleteTopic(Arc<str>),
+    AddPartitions(Arc<str>),
+    AlterConfig(Arc<str>),
     OpenClient,
     Pause(Who),
     DeleteZnode(Arc<str>),

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use kafkascope_core::kafka::event::TopicRefusal;
 use kafkascope_core::kafka::{self, TopicPartition};
 
-use super::{Said, upper};
+use super::{Said, ids, upper};
 use crate::i18n::{Lang, k};
 
 struct Words {
@@ -26,11 +26,6 @@ impl Words {
 
 fn tp(tp: &TopicPartition) -> String {
     format!("{}-{}", tp.topic, tp.partition)
-}
-
-fn ids(ids: &[u32]) -> String {
-    let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
-    format!("[{}]", ids.join(", "))
 }
 
 fn said(key: crate::i18n::Key, values: &[(&'static str, &dyn Display)]) -> Said {

@@ -61,6 +61,12 @@ pub fn list(lang: Lang, names: &[String]) -> String {
     lang.fill(k::WHO_MORE, &[("first", &first), ("n", &(names.len() + 1 - SHOWN))])
 }
 
+/// Ids as Kafka lists them.
+pub fn ids(ids: &[u32]) -> String {
+    let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
+    format!("[{}]", ids.join(", "))
+}
+
 /// What `sentence` needs beside the row.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {

@@ -1,7 +1,10 @@
 //! What a selected process has in ZooKeeper: its session, its ephemeral nodes, its watches.
 
 use kafkascope_core::lab::Lab;
-use kafkascope_core::view::{self, SessionState, SessionView};
+use kafkascope_core::view::{
+    self, Beliefs, SessionState, SessionView,
+    beliefs::{self, beliefs},
+};
 use kafkascope_core::world::proc::{Kind, ZOOKEEPER};
 use kafkascope_core::zk::op::{Path, SessionId};
 use kafkascope_core::zk::tree::{NodeKind, Znode};
@@ -27,6 +30,8 @@ struct Card {
     icon: &'static str,
     session: Option<SessionView>,
     owned: Vec<Path>,
+    /// Of a controller of a real release.
+    beliefs: Option<Beliefs>,
 }
 
 fn card(lab: &Lab, lang: Lang, index: u16) -> Option<Card> {
@@ -48,7 +53,8 @@ fn card(lab: &Lab, lang: Lang, index: u16) -> Option<Card> {
         Kind::Client(_) | Kind::Admin => "client",
         Kind::Broker(_) | Kind::Impostor(..) => "broker",
     };
-    Some(Card { title: words::upper(&words::proc(lang, proc)), icon, session, owned })
+    let beliefs = beliefs(lab, index);
+    Some(Card { title: words::upper(&words::proc(lang, proc)), icon, session, owned, beliefs })
 }
 
 fn collect(node: &Znode, at: &str, session: SessionId, found: &mut Vec<Path>) {
@@ -101,7 +107,54 @@ pub fn Process(props: &ProcessProps) -> Html {
                         }
                     </ul>
                 </div>
+                if let Some(beliefs) = &card.beliefs { {belief_list(lang, beliefs)} }
             </div>
+        </div>
+    }
+}
+
+/// What it believes beside what ZooKeeper holds, where the two differ.
+fn belief_list(lang: Lang, beliefs: &Beliefs) -> Html {
+    let side = |known: &Option<beliefs::Known>| match known {
+        None => lang.t(k::COMPARE_ABSENT).to_string(),
+        Some(known) => {
+            let leader = known
+                .leader
+                .map_or_else(|| lang.t(k::WHO_NOBODY).to_string(), |leader| leader.to_string());
+            let values: [(_, &dyn std::fmt::Display); 3] = [
+                ("leader", &leader),
+                ("epoch", &known.leader_epoch),
+                ("isr", &words::ids(&known.isr)),
+            ];
+            lang.fill(k::NODE_BELIEF, &values)
+        }
+    };
+    let row = |belief: &view::Belief| {
+        html! {
+            <tr>
+                <th scope="row">{format!("{}-{}", belief.topic, belief.partition)}</th>
+                <td>{side(&belief.believed)}</td>
+                <td>{side(&belief.written)}</td>
+            </tr>
+        }
+    };
+    let about = lang
+        .fill(k::NODE_BELIEFS_NOTE, &[("n", &beliefs.known), ("ids", &words::ids(&beliefs.live))]);
+    html! {
+        <div class="grow compare" data-testid="beliefs">
+            <div class="h3"><b>{lang.t(k::NODE_BELIEFS)}</b><span>{about}</span></div>
+            if beliefs.differ.is_empty() {
+                <p class="none">{lang.t(k::NODE_BELIEFS_SAME)}</p>
+            } else {
+                <table>
+                    <thead><tr>
+                        <th />
+                        <th scope="col">{lang.t(k::NODE_BELIEVED)}</th>
+                        <th scope="col">{"ZooKeeper"}</th>
+                    </tr></thead>
+                    <tbody>{for beliefs.differ.iter().take(LISTED).map(row)}</tbody>
+                </table>
+            }
         </div>
     }
 }
