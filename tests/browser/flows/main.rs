@@ -24,6 +24,7 @@ flows! {
     add_broker,
     kill_broker,
     controller_by_hand,
+    profiles,
     share_link,
     language,
     keyboard,
