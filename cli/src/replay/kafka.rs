@@ -12,7 +12,6 @@ mod log;
 mod names;
 mod ops;
 mod player;
-mod scala;
 mod sim;
 mod texts;
 mod until;
