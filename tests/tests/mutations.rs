@@ -27,6 +27,54 @@ at 4s kill -9 broker 1
 at 20s start broker 1
 ";
 
+/// The same for a real release: creation, a failover, a controller that lost its office by hand and
+/// doesn't hear of it, a message that comes late, a death.
+const REAL: &str = "kafkascope 1
+profile 2.x release 2.8.2 seed 7
+set zookeeper.session.timeout.ms 6000
+at 0s start broker 1
+at 1s start broker 2..4
+at 3s create topic orders partitions 4 replication 2
+at 4s cut broker 1 from broker 4
+at 4100ms create topic more partitions 4 replication 3
+at 5s zk console delete /controller
+at 7s heal broker 1 from broker 4
+at 8s kill -9 broker 2
+";
+
+/// The one that holds the only copy is controller, and dies.
+const ALONE: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 1s start broker 2..3
+at 3s create topic alone assignment 1
+at 3100ms create topic both assignment 2:3
+at 5s kill -9 broker 1
+";
+
+/// In 0.8 a controlled shutdown takes the first of the ISR, dead or not: broker 3 died so lately
+/// that nobody knows.
+const LATE: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 1s start broker 2..3
+at 3s create topic t assignment 2:3:1
+at 5s kill -9 broker 3
+at 10900ms stop broker 2
+";
+
+/// A controller of 0.8 stands still until its session is over and another one is elected; what
+/// it was about to do it does in its new session. [cases/lessons.md L4]
+const ZOMBIE: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 1s start broker 2..4
+at 3s create topic t assignment 3:2,3:4,4:2
+at 5s kill -9 broker 3
+at 5100ms kill -9 broker 4
+at 7s pause broker 1 12s
+";
+
 fn breaches(mutation: Option<Mutation>) -> Vec<&'static str> {
     breaches_of(STORY, mutation)
 }
@@ -96,6 +144,78 @@ fn a_controller_without_office_is_seen() {
     breaks(Mutation::Kafka(Kafka::KeepsOffice), invariant::CONTROLLER_HOLDS_OFFICE);
 }
 
+#[track_caller]
+fn breaks_real(mutation: Kafka, name: &'static str) {
+    let found = breaches_of(REAL, Some(Mutation::Kafka(mutation)));
+    assert!(found.contains(&name), "{mutation:?} should break {name}, found {found:?}");
+}
+
+#[test]
+fn without_a_mutation_a_real_release_breaks_nothing() {
+    let always = |name: &&str| {
+        let found = |i: &&invariant::Invariant| i.name == *name;
+        invariant::ALL.iter().find(found).map(|i| i.kind) == Some(invariant::Kind::Always)
+    };
+    for release in ["0.11.0.3", "1.1.1", "2.8.2", "3.9.2"] {
+        let story = REAL.replace("2.8.2", release);
+        let found = breaches_of(&story, None);
+        assert!(!found.iter().any(|name| always(&name)), "{release}: {found:?}");
+    }
+    let old = REAL.replace("2.x release 2.8.2", "0.8");
+    let found = breaches_of(&old, None);
+    assert!(!found.iter().any(|name| always(&name)), "0.8: {found:?}");
+}
+
+#[test]
+fn an_isr_outside_the_assignment_is_seen() {
+    breaks_real(Kafka::IsrOutsideAssignment, invariant::ISR_IN_ASSIGNMENT);
+}
+
+#[test]
+fn a_leader_epoch_that_falls_is_seen() {
+    breaks_real(Kafka::LeaderEpochFalls, invariant::LEADER_EPOCH_FORWARD);
+}
+
+#[test]
+fn an_epoch_with_two_controllers_is_seen() {
+    breaks_real(Kafka::KeepsEpoch, invariant::ONE_CONTROLLER_AN_EPOCH);
+}
+
+#[test]
+fn a_broker_that_obeys_any_epoch_is_seen() {
+    breaks_real(Kafka::ObeysAnyEpoch, invariant::CONTROLLER_EPOCH_FORWARD);
+}
+
+#[test]
+fn a_deposed_controller_that_is_not_fenced_is_seen() {
+    breaks_real(Kafka::WritesUnfenced, invariant::DEPOSED_FENCED);
+}
+
+/// The findings are there where the release is known to do so, and not elsewhere.
+#[test]
+fn what_old_releases_do_is_found() {
+    let alone = breaches_of(ALONE, None);
+    assert!(alone.contains(&invariant::UNOWNED), "{alone:?}");
+    let quiet = ALONE.replace("at 5s kill -9 broker 1\n", "");
+    assert!(!breaches_of(&quiet, None).contains(&invariant::UNOWNED));
+    let late = breaches_of(LATE, None);
+    assert!(late.contains(&invariant::DEAD_LEADER), "{late:?}");
+    let later = LATE.replace("profile 0.8", "profile 2.x").replace("10900ms", "20s");
+    assert!(!breaches_of(&later, None).contains(&invariant::DEAD_LEADER));
+}
+
+/// A controller before 2.1 that doesn't hear of its end writes on.
+#[test]
+fn a_deposed_controller_of_an_old_release_writes() {
+    let old = REAL.replace("2.x release 2.8.2", "2.x release 1.1.1");
+    let found = breaches_of(&old, Some(Mutation::Kafka(Kafka::KeepsOffice)));
+    assert!(found.contains(&invariant::DEPOSED_WROTE), "{found:?}");
+    assert!(!breaches_of(&old, None).contains(&invariant::DEPOSED_WROTE));
+    let fenced = breaches_of(REAL, Some(Mutation::Kafka(Kafka::KeepsOffice)));
+    assert!(!fenced.contains(&invariant::DEPOSED_FENCED), "{fenced:?}");
+    _ = ZOMBIE;
+}
+
 /// Every invariant of the list is broken by one of the mutations above.
 #[test]
 fn every_invariant_has_a_mutation() {
@@ -107,7 +227,20 @@ fn every_invariant_has_a_mutation() {
         Mutation::Kafka(Kafka::LeaderOutsideAssignment),
         Mutation::Kafka(Kafka::KeepsOffice),
     ];
-    let broken: Vec<&str> = mutations.iter().flat_map(|m| breaches(Some(*m))).collect();
+    let mut broken: Vec<&str> = mutations.iter().flat_map(|m| breaches(Some(*m))).collect();
+    let real = [
+        Kafka::IsrOutsideAssignment,
+        Kafka::LeaderEpochFalls,
+        Kafka::KeepsEpoch,
+        Kafka::ObeysAnyEpoch,
+        Kafka::WritesUnfenced,
+    ];
+    let real = real.iter().flat_map(|m| breaches_of(REAL, Some(Mutation::Kafka(*m))));
+    broken.extend(real);
+    broken.extend(breaches_of(ALONE, None));
+    broken.extend(breaches_of(LATE, None));
+    let old = REAL.replace("2.x release 2.8.2", "2.x release 1.1.1");
+    broken.extend(breaches_of(&old, Some(Mutation::Kafka(Kafka::KeepsOffice))));
     for invariant in invariant::ALL {
         assert!(broken.contains(&invariant.name), "nothing breaks {}", invariant.name);
     }

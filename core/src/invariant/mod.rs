@@ -2,8 +2,8 @@
 //! saw; they never change anything and no part of the model knows of them.
 
 mod ephemerals;
-mod leaders;
 mod office;
+mod states;
 mod watches;
 mod zxids;
 
@@ -32,15 +32,31 @@ pub const EVENT_BEFORE_STATE: &str = "event-before-state";
 pub const ZXID_FORWARD: &str = "zxid-forward";
 pub const CONTROLLER_HOLDS_OFFICE: &str = "controller-holds-office";
 pub const LEADER_IN_ASSIGNMENT: &str = "leader-in-assignment";
+pub const ISR_IN_ASSIGNMENT: &str = "isr-in-assignment";
+pub const LEADER_EPOCH_FORWARD: &str = "leader-epoch-forward";
+pub const ONE_CONTROLLER_AN_EPOCH: &str = "one-controller-an-epoch";
+pub const CONTROLLER_EPOCH_FORWARD: &str = "controller-epoch-forward";
+pub const DEPOSED_FENCED: &str = "deposed-controller-fenced";
+pub const DEPOSED_WROTE: &str = "deposed-controller-wrote";
+pub const DEAD_LEADER: &str = "dead-leader";
+pub const UNOWNED: &str = "unowned-after-failover";
 
 /// All of them, in the order in which the page lists them.
-pub const ALL: [Invariant; 6] = [
+pub const ALL: [Invariant; 14] = [
     Invariant { name: EPHEMERAL_WITH_SESSION, kind: Kind::Always },
     Invariant { name: WATCH_ONCE, kind: Kind::Always },
     Invariant { name: EVENT_BEFORE_STATE, kind: Kind::Always },
     Invariant { name: ZXID_FORWARD, kind: Kind::Always },
     Invariant { name: LEADER_IN_ASSIGNMENT, kind: Kind::Always },
+    Invariant { name: ISR_IN_ASSIGNMENT, kind: Kind::Always },
+    Invariant { name: LEADER_EPOCH_FORWARD, kind: Kind::Always },
+    Invariant { name: ONE_CONTROLLER_AN_EPOCH, kind: Kind::Always },
+    Invariant { name: CONTROLLER_EPOCH_FORWARD, kind: Kind::Always },
+    Invariant { name: DEPOSED_FENCED, kind: Kind::Always },
     Invariant { name: CONTROLLER_HOLDS_OFFICE, kind: Kind::Found },
+    Invariant { name: DEPOSED_WROTE, kind: Kind::Found },
+    Invariant { name: DEAD_LEADER, kind: Kind::Found },
+    Invariant { name: UNOWNED, kind: Kind::Found },
 ];
 
 /// How often each was looked at, and what it found.
@@ -58,7 +74,7 @@ pub struct Checks {
     watches: watches::Watches,
     zxids: zxids::Zxids,
     office: office::Office,
-    leaders: leaders::Leaders,
+    states: states::States,
 }
 
 /// What an observer says about one step.
@@ -91,7 +107,7 @@ impl Checks {
         }
         let mut findings = Findings { breaches: Vec::new(), checked: [0; ALL.len()] };
         ephemerals::check(world, rows, &mut findings);
-        self.leaders.check(world, rows, &mut findings);
+        self.states.check(world, rows, &mut findings);
         for fact in &world.facts {
             match fact {
                 Fact::Asked { proc, session, frame } => {
@@ -101,11 +117,10 @@ impl Checks {
                     self.watches.heard(*proc, *session, frame, &mut findings);
                     self.zxids.heard(*proc, *session, frame, &mut findings);
                 }
+                Fact::Wrote { .. } => {}
             }
         }
-        if world.touched {
-            self.office.check(world, &mut findings);
-        }
+        self.office.check(world, rows, &mut findings);
         for (tally, checked) in self.tallies.iter_mut().zip(findings.checked) {
             tally.checked += u64::from(checked);
         }

@@ -184,7 +184,13 @@ pub enum Mutation {
     KeepsOffice,
     /// A live broker outside the assignment is made leader.
     LeaderOutsideAssignment,
-    /// A controller's writes travel without the check of its epoch.
+    /// The first ISR holds a broker outside the assignment.
+    IsrOutsideAssignment,
+    /// An election counts the leader epoch down.
+    LeaderEpochFalls,
+    /// A new controller keeps the epoch of the one before.
+    KeepsEpoch,
+    /// A controller doesn't hear of its end, and its writes travel without the check of its epoch.
     WritesUnfenced,
     /// A broker follows a controller of any epoch.
     ObeysAnyEpoch,

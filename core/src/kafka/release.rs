@@ -92,6 +92,11 @@ impl Release {
         self.at_least(V1_1_1)
     }
 
+    /// The controller's thread hears of a lost session after all events that came before. [L4]
+    pub const fn queues_session_loss(self) -> bool {
+        !self.at_least(V1_1_1)
+    }
+
     /// Replicas on dead brokers go Offline at a failover, which writes states. [F2]
     pub const fn offlines_dead_at_failover(self) -> bool {
         self.at_least(V2_8_2)

@@ -490,8 +490,8 @@ pub fn parse_command(text: &str) -> Parsed<Command> {
     }
 }
 
-const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, cut, heal, expire, create, \
-                        add, alter, elect, metadata, list, delete or zk";
+const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, cut, heal, expire, \
+                        create, add, alter, elect, metadata, list, delete or zk";
 
 /// A command; `start broker 1..3` is three.
 fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {

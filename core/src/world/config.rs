@@ -2,6 +2,7 @@
 
 use crate::base::Span;
 use crate::kafka::paths;
+use crate::kafka::real::registry;
 use crate::kafka::release;
 use crate::kafka::settings::Settings;
 use crate::zk::hold::ZkSettings;
@@ -227,5 +228,6 @@ impl Config {
 
 /// Every broker asks for these before it registers; all but the first are told that they exist.
 pub fn is_common_path(path: &str) -> bool {
-    paths::PERSISTENT.contains(&path)
+    let real = registry::persistent(release::Release::V2_8_2);
+    paths::PERSISTENT.contains(&path) || real.contains(&path)
 }

@@ -50,6 +50,8 @@ pub struct Conn {
 pub enum Fact {
     /// A frame reached a client.
     Frame { proc: u16, session: SessionId, frame: crate::zk::op::ToClient },
+    /// Paths of nodes that one transaction of several parts made or set.
+    Wrote { proc: u16, paths: Vec<Path> },
     /// A request left for the server.
     Asked { proc: u16, session: SessionId, frame: crate::zk::op::ToServer },
 }

@@ -267,6 +267,12 @@ impl World {
         let (event, detail) = zk_event(txn);
         let sessions =
             matches!(event, ZkEvent::SessionOpened { .. } | ZkEvent::SessionClosed { .. });
+        if let TxnKind::Multi(parts) = &txn.kind {
+            let written =
+                |part: &&TxnKind| matches!(part, TxnKind::Create { .. } | TxnKind::SetData { .. });
+            let paths = parts.iter().filter(written).map(path_of).collect();
+            self.facts.push(Fact::Wrote { proc, paths });
+        }
         self.changed();
         self.emit(emit, proc, detail || tool && sessions, Event::Zk(event));
     }
@@ -431,7 +437,9 @@ fn zk_event(txn: &Txn) -> (ZkEvent, bool) {
             }
         }
         TxnKind::Multi(inner) => {
-            let first = inner.first().map_or_else(|| "/".into(), path_of);
+            // A check is only the condition: the row names what is done.
+            let done = inner.iter().find(|part| !matches!(part, TxnKind::Check { .. }));
+            let first = done.or_else(|| inner.first()).map_or_else(|| "/".into(), path_of);
             let count = u32::try_from(inner.len()).unwrap_or(u32::MAX);
             (ZkEvent::Multi { count, first, zxid }, false)
         }

@@ -10,7 +10,7 @@ use kafkascope_core::base::Span;
 use kafkascope_core::kafka::placement::{self, Rack, Wanted};
 use kafkascope_core::kafka::{TopicPartition, paths};
 use kafkascope_core::world::proc::Kind;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::names::broker_of;
 use super::sim::{LATENCY, Sim};
@@ -21,7 +21,7 @@ const RACING: Span = Span::from_micros(LATENCY.micros() / 4);
 /// Too late even to try: it finds a controller.
 const LATE: Span = Span::from_millis(30);
 /// Moments at which a kill may come: within a ping interval, and between two looks at an ISR.
-const PHASES: u64 = 20;
+const PHASES: u64 = 40;
 const PHASE: Span = Span::from_millis(250);
 
 /// One step's chance.

@@ -106,7 +106,9 @@ fn brokers(step: &Value, quiet: Span) -> Vec<Running> {
             id: id.parse().ok()?,
             session: broker["session"].as_str()?.to_owned(),
             controller: broker["controller"] == true,
-            age: super::ops::span(&broker["up_for_s"]).or_else(|| logged(id)).unwrap_or_default(),
+            age: super::super::common::span(&broker["up_for_s"])
+                .or_else(|| logged(id))
+                .unwrap_or_default(),
             rack: broker["rack"].as_str().map(str::to_owned),
         })
     })

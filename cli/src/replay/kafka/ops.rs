@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use kafkascope_core::base::Span;
 use kafkascope_core::kafka::TopicPartition;
 use kafkascope_core::kafka::real::task::{Layout, Setting, Task};
 use serde_json::Value;
@@ -12,12 +11,6 @@ use super::{Known, Unknown};
 
 /// The host of a second machine that claims a broker's id.
 pub const OTHER: &str = "other";
-
-/// A span given in seconds.
-pub fn span(value: &Value) -> Option<Span> {
-    let seconds = value.as_f64().filter(|s| *s >= 0.0 && *s < 1e9)?;
-    Some(Span::from_micros((seconds * 1e6).round() as u64))
-}
 
 pub fn text<'a>(op: &'a Value, field: &str) -> Known<&'a str> {
     op[field].as_str().ok_or_else(|| Unknown(format!("{field} of {op}")))

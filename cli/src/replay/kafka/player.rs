@@ -8,10 +8,11 @@ use kafkascope_core::world::log::Logged;
 use kafkascope_core::world::{Command, Config, Who};
 use serde_json::{Map, Value, json};
 
+use super::super::common::span;
 use super::chance::{self, Chance};
 use super::facts::{self, Tree};
 use super::names::BY_HAND;
-use super::ops::{self, OTHER, id, ids, only, span, text};
+use super::ops::{self, OTHER, id, ids, only, text};
 use super::sim::Sim;
 use super::until::Condition;
 use super::{Known, Unknown, load, log, texts};

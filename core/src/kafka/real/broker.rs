@@ -332,9 +332,7 @@ impl Broker {
         match watcher {
             watcher::CONFIG_CHANGES => self.list_changes(ctx),
             #[cfg(feature = "mutations")]
-            watcher::CONTROLLER
-                if self.controller.mutation
-                    == Some(crate::kafka::broker::Mutation::KeepsOffice) => {}
+            watcher::CONTROLLER if self.controller.keeps_office() => {}
             _ => self.controller.watch_fired(watcher, path),
         }
     }

@@ -11,6 +11,8 @@ pub struct Fiber {
     asked: Vec<(Op, Option<WatcherId>)>,
     answers: Vec<Option<Answer>>,
     sent: usize,
+    /// Places to send once more.
+    again: Vec<u32>,
     answered: usize,
     /// Counts what was taken: answers to what was given up are dropped.
     pub batch: u32,
@@ -35,6 +37,10 @@ impl Fiber {
 
     /// The next request to send: all at once, or each when the one before it is answered.
     pub fn next_to_send(&mut self, one_by_one: bool) -> Option<(u32, Op, Option<WatcherId>)> {
+        if let Some(slot) = self.again.pop() {
+            let (op, watcher) = self.asked.get(slot as usize)?.clone();
+            return Some((slot, op, watcher));
+        }
         if one_by_one && self.answered < self.sent {
             return None;
         }
@@ -52,6 +58,14 @@ impl Fiber {
         self.asked.get(slot as usize).cloned()
     }
 
+    /// The session went with what was under way: it goes out again in the new one.
+    pub fn resend(&mut self) {
+        let open = (0..self.sent as u32)
+            .filter(|slot| matches!(self.answers.get(*slot as usize), Some(None)));
+        self.again = open.collect();
+        self.again.reverse();
+    }
+
     pub fn answer(&mut self, batch: u32, slot: u32, answer: Answer) {
         if batch == self.batch
             && let Some(place @ None) = self.answers.get_mut(slot as usize)
@@ -67,6 +81,7 @@ impl Fiber {
         self.asked.clear();
         self.sent = 0;
         self.answered = 0;
+        self.again.clear();
         std::mem::take(&mut self.answers).into_iter().flatten().collect()
     }
 

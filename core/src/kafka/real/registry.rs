@@ -203,12 +203,13 @@ pub fn topic_id(data: &Data) -> Option<String> {
 pub fn state(state: &Leadership) -> Data {
     let leader = state.leader.map_or(-1, i64::from);
     let recovering = if state.recovering { r#""leader_recovery_state":1,"# } else { "" };
-    data(format!(
-        r#"{{"controller_epoch":{},"leader":{leader},"version":1,{recovering}"leader_epoch":{},"isr":{}}}"#,
-        state.controller_epoch,
-        state.leader_epoch,
-        ids(&state.isr)
-    ))
+    let mut text = format!(
+        r#"{{"controller_epoch":{},"leader":{leader},"version":1,{recovering}"#,
+        state.controller_epoch
+    );
+    let isr = ids(&state.isr);
+    let _ = write!(text, r#""leader_epoch":{},"isr":{isr}}}"#, state.leader_epoch);
+    data(text)
 }
 
 pub fn read_state(data: &Data, zk_version: i32) -> Option<Leadership> {

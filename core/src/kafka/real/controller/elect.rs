@@ -109,6 +109,8 @@ impl Controller {
             return self.then([Step::EpochMade]);
         };
         let epoch = payload::number(&data).unwrap_or(0).saturating_add(1);
+        #[cfg(feature = "mutations")]
+        let epoch = self.kept(epoch);
         let me = registry::controller(io.settings.release, io.me, io.wall_ms);
         self.fiber.ask(Op::Multi(vec![
             create(paths::CONTROLLER.into(), me, CreateMode::Ephemeral),
@@ -119,6 +121,12 @@ impl Controller {
             },
         ]));
         self.then([Step::Campaigned { epoch, version: stat.version.saturating_add(1) }]);
+    }
+
+    #[cfg(feature = "mutations")]
+    fn kept(&self, epoch: i32) -> i32 {
+        let keeps = self.mutation == Some(crate::kafka::broker::Mutation::KeepsEpoch);
+        if keeps { (epoch - 1).max(1) } else { epoch }
     }
 
     fn look_who_won(&mut self) {

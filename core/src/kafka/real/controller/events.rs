@@ -1,6 +1,7 @@
 //! What the controller is asked: elections, changes of ISRs, controlled shutdowns. [spec
 //! kafka-zk.md §5, §6, I4]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Controller, Event, Io, Step, Strategy, Write};
@@ -16,14 +17,16 @@ use crate::zk::op::{Op, Reply, Zxid};
 
 impl Controller {
     pub(super) fn begin(&mut self, io: &mut Io<'_>, event: Event) {
-        if let Event::Office = event {
-            return self.then([Step::Elect]);
+        match event {
+            Event::Office => return self.then([Step::Elect]),
+            Event::SessionLost => return self.resign(io),
+            _ => {}
         }
         if !self.active {
             return self.refuse(io, event);
         }
         match event {
-            Event::Office => {}
+            Event::Office | Event::SessionLost => {}
             Event::Brokers => self.then([Step::ListBrokers { first: false }]),
             Event::Topics => self.then([Step::ListTopics { first: false }]),
             Event::Deletions => self.then([Step::ListDeletions { first: false }]),
@@ -213,7 +216,7 @@ impl Controller {
             return io.send(id, Msg::ShutDown { left: Ok(0) });
         }
         self.context.shutting_down.insert(id);
-        let (mut led, mut followed, mut mixed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut led, mut followed, mut mixed) = (BTreeSet::new(), Vec::new(), Vec::new());
         let held: Vec<TopicPartition> = self.context.on_broker(id).cloned().collect();
         for tp in held {
             let Some(part) = self.context.part(&tp) else { continue };
@@ -221,11 +224,15 @@ impl Controller {
             if part.assignment.len() > 1 && !self.context.is_to_be_deleted(&tp.topic) {
                 let leads = state.leader == Some(id);
                 mixed.push(tp.clone());
-                if leads { led.push(tp) } else { followed.push((tp, id)) }
+                match leads {
+                    true => _ = led.insert(tp),
+                    false => followed.push((tp, id)),
+                }
             }
         }
         let strategy = Strategy::ControlledShutdown;
-        if io.settings.release.shuts_down_by_isr_order() {
+        // Before 1.1 partition by partition, led and followed mixed. [F7]
+        if !io.settings.release.pipelines() {
             scala::order_partitions(&mut mixed);
             let mut steps = Vec::new();
             for tp in mixed {
@@ -238,7 +245,8 @@ impl Controller {
             steps.push(Step::ShutdownAnswer { id });
             return self.then(steps);
         }
-        let mut steps = vec![Step::Online { tps: led, strategy }, Step::Flush { all: false }];
+        let tps = led.into_iter().collect();
+        let mut steps = vec![Step::Online { tps, strategy }, Step::Flush { all: false }];
         if !followed.is_empty() {
             steps.push(Step::Offline { replicas: followed });
         }

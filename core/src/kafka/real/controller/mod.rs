@@ -33,6 +33,8 @@ use requests::Requests;
 pub enum Event {
     /// `/controller` changed, or it is time to try.
     Office,
+    /// The session is gone, and the thread hears of it only now.
+    SessionLost,
     Brokers,
     Topics,
     Deletions,
@@ -224,10 +226,23 @@ impl Controller {
     }
 
     /// The session is gone, and with it the office, every watch and every answer.
+    ///
+    /// Up to 1.1 the thread hears of it when it is through with what it does, up to 0.11 with all
+    /// that waited before too: requests go on in the new session, and nothing fences them. [L4]
     pub fn expired(&mut self, io: &mut Io<'_>) {
-        self.resign(io);
-        self.events.clear();
         self.known = None;
+        let release = io.settings.release;
+        let busy = !self.stack.is_empty() || self.fiber.is_waiting();
+        let waiting = release.queues_session_loss() && !self.events.is_empty();
+        if !self.active || release.fences_controller_writes() || !(busy || waiting) {
+            self.events.clear();
+            return self.resign(io);
+        }
+        if !release.queues_session_loss() {
+            self.events.clear();
+        }
+        self.fiber.resend();
+        self.events.push_back(Event::SessionLost);
     }
 
     pub fn is_idle(&self) -> bool {
@@ -312,6 +327,12 @@ impl Controller {
             Wrote::Failed(error) => Err(error),
         };
         Some(answers.into_iter().map(plain).collect())
+    }
+
+    #[cfg(feature = "mutations")]
+    pub fn keeps_office(&self) -> bool {
+        use crate::kafka::broker::Mutation::{KeepsOffice, WritesUnfenced};
+        matches!(self.mutation, Some(KeepsOffice | WritesUnfenced))
     }
 
     pub fn watch_fired(&mut self, watcher: WatcherId, path: &str) {

@@ -102,7 +102,7 @@ impl Controller {
             let isr: Vec<u32> = part.assignment.iter().copied().filter(online).collect();
             let Some(leader) = isr.first().copied() else { continue };
             #[cfg(feature = "mutations")]
-            let leader = self.misplaced(tp).unwrap_or(leader);
+            let (leader, isr) = self.misplaced(tp, leader, isr);
             let state = Leadership {
                 leader: Some(leader),
                 leader_epoch: 0,
@@ -130,11 +130,16 @@ impl Controller {
     }
 
     #[cfg(feature = "mutations")]
-    fn misplaced(&self, tp: &TopicPartition) -> Option<u32> {
-        let broken = crate::kafka::broker::Mutation::LeaderOutsideAssignment;
-        let assignment = &self.context.part(tp)?.assignment;
-        let outside = |id: &u32| !assignment.contains(id);
-        self.context.live.keys().copied().find(outside).filter(|_| self.mutation == Some(broken))
+    fn misplaced(&self, tp: &TopicPartition, leader: u32, isr: Vec<u32>) -> (u32, Vec<u32>) {
+        use crate::kafka::broker::Mutation::{IsrOutsideAssignment, LeaderOutsideAssignment};
+        let assignment = self.context.part(tp).map(|part| part.assignment.clone());
+        let assignment = assignment.unwrap_or_default();
+        let outside = self.context.live.keys().copied().find(|id| !assignment.contains(id));
+        match (self.mutation, outside) {
+            (Some(LeaderOutsideAssignment), Some(id)) => (id, isr),
+            (Some(IsrOutsideAssignment), Some(id)) => (leader, [isr, vec![id]].concat()),
+            _ => (leader, isr),
+        }
     }
 
     fn init_done(&mut self, io: &mut Io<'_>, writes: Vec<Write>) {
@@ -241,12 +246,21 @@ impl Controller {
                 zk_version: before.zk_version,
                 recovering: before.recovering || unclean && release.marks_unclean_leaders(),
             };
+            #[cfg(feature = "mutations")]
+            let state = self.aged(state);
             self.write_state(io, &tp, &state);
             writes.push(Write { tp, state });
         }
         if !writes.is_empty() {
             self.then([Step::ElectWritten { writes, strategy }]);
         }
+    }
+
+    #[cfg(feature = "mutations")]
+    fn aged(&self, state: Leadership) -> Leadership {
+        let falls = self.mutation == Some(crate::kafka::broker::Mutation::LeaderEpochFalls);
+        let leader_epoch = if falls { state.leader_epoch - 2 } else { state.leader_epoch };
+        Leadership { leader_epoch, ..state }
     }
 
     pub(super) fn write_state(&mut self, io: &Io<'_>, tp: &TopicPartition, state: &Leadership) {
