@@ -490,7 +490,7 @@ pub fn parse_command(text: &str) -> Parsed<Command> {
     }
 }
 
-const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, cut, heal, expire, \
+const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, roll, cut, heal, expire, \
                         create, add, alter, elect, metadata, list, delete or zk";
 
 /// A command; `start broker 1..3` is three.
@@ -510,6 +510,10 @@ fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
             Command::Pause { who, span: words.span("how long")? }
         }
         "restart" => Command::Restart(who(words)?),
+        "roll" => {
+            words.expect("brokers")?;
+            Command::RollBrokers
+        }
         "resume" => Command::Resume(who(words)?),
         "expire" => Command::Expire(who(words)?),
         "cut" | "heal" => link(words, verb == "cut")?,

@@ -38,6 +38,7 @@ fn event(event: &Event, procs: &[Proc]) -> String {
         Event::Exited => "exited".to_owned(),
         Event::Killed => "killed".to_owned(),
         Event::Paused { until } => format!("stands still until {until}"),
+        Event::RollingDone => "the rolling restart is done".to_owned(),
         Event::Resumed => "runs again".to_owned(),
         Event::LinkCut => "link to zookeeper cut".to_owned(),
         Event::LinkHealed => "link to zookeeper healed".to_owned(),

@@ -109,6 +109,7 @@ fn mark(event: &Event) -> Option<MarkKind> {
             | Command::Kill(_)
             | Command::Pause { .. }
             | Command::Restart(_)
+            | Command::RollBrokers
             | Command::CutPeers { .. }
             | Command::Expire(_)
             | Command::Cut(_) => MarkKind::Fault,

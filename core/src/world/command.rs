@@ -55,6 +55,8 @@ pub enum Command {
         who: Who,
         span: Span,
     },
+    /// Every running broker is stopped in good order and started again, one after the other.
+    RollBrokers,
     /// kill -9 and start at once.
     Restart(Who),
     /// The link to ZooKeeper carries nothing.
@@ -115,6 +117,7 @@ impl fmt::Display for Command {
             Command::Stop(who) => write!(f, "stop {who}"),
             Command::Kill(who) => write!(f, "kill -9 {who}"),
             Command::Pause { who, span } => write!(f, "pause {who} {span}"),
+            Command::RollBrokers => f.write_str("roll brokers"),
             Command::Restart(who) => write!(f, "restart {who}"),
             Command::Cut(who) => write!(f, "cut {who}"),
             Command::Heal(who) => write!(f, "heal {who}"),
@@ -139,6 +142,9 @@ pub enum Refusal {
     AlreadyRunning(Who),
     NotRunning(Who),
     AlreadyPaused(Who),
+    /// A rolling restart is under way.
+    AlreadyRolling,
+    NoBrokers,
     NotPaused(Who),
     /// It has no session that could end.
     NoSession(Who),

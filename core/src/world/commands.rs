@@ -51,6 +51,7 @@ impl World {
             Command::Kill(who) => self.kill(emit, who),
             Command::Pause { who, span } => self.pause(emit, who, *span),
             Command::Restart(who) => self.restart(emit, who),
+            Command::RollBrokers => self.roll(emit),
             Command::Cut(who) => self.cut(emit, who, true),
             Command::Heal(who) => self.cut(emit, who, false),
             Command::CreateTopic { topic, partitions, replication } => {
@@ -111,6 +112,9 @@ impl World {
             }
             Command::StartZooKeeper => Ok(()),
             Command::Stop(who) | Command::Kill(who) => self.running(who).map(|_| ()),
+            Command::RollBrokers if self.is_rolling() => Err(Refusal::AlreadyRolling),
+            Command::RollBrokers if self.to_roll().is_empty() => Err(Refusal::NoBrokers),
+            Command::RollBrokers => Ok(()),
             Command::Restart(Who::ZooKeeper) => Err(Refusal::NotForThis(Who::ZooKeeper)),
             Command::Restart(who) => {
                 self.find(who).map(|_| ()).ok_or_else(|| Refusal::UnknownProcess(who.clone()))
@@ -298,7 +302,7 @@ impl World {
         self.schedule(self.now + after, Class::Process, emit.cause, what);
     }
 
-    fn start_broker(
+    pub(super) fn start_broker(
         &mut self,
         emit: &Emit<'_>,
         id: u32,
@@ -408,7 +412,7 @@ impl World {
         self.shell_step(emit, index, ShellInput::Run(line.clone()));
     }
 
-    fn stop(&mut self, emit: &mut Emit<'_>, who: &Who) {
+    pub(super) fn stop(&mut self, emit: &mut Emit<'_>, who: &Who) {
         let Some(index) = self.find(who) else { return };
         if index == ZOOKEEPER {
             self.emit(emit, ZOOKEEPER, true, Event::Zk(ZkEvent::ServerStopped));

@@ -25,6 +25,8 @@ pub enum Event {
         until: Instant,
     },
     Resumed,
+    /// Every broker of a rolling restart is back.
+    RollingDone,
     /// The link between the row's process and ZooKeeper.
     LinkCut,
     LinkHealed,

@@ -72,6 +72,8 @@ pub enum What {
     Expiry,
     /// The server looks for containers and TTL nodes that nobody needs.
     Sweep,
+    /// A rolling restart looks whether it can go on.
+    Roll,
 }
 
 impl What {

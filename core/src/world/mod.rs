@@ -10,6 +10,7 @@ pub mod log;
 mod network;
 pub mod proc;
 mod retell;
+mod rolling;
 
 pub use commands::{check_name, usual_host};
 
@@ -85,6 +86,7 @@ pub struct World {
     queue: Queue<Item>,
     /// What TCP keeps until a cut link heals, in the order it was sent.
     parked: Vec<(u16, u16, Item)>,
+    rolling: Option<rolling::Rolling>,
     expiry_at: Instant,
     next_conn: u32,
     next_row: u32,
@@ -120,6 +122,7 @@ impl World {
             rng: Rng::new(seed),
             queue: Queue::default(),
             parked: Vec::new(),
+            rolling: None,
             expiry_at: Instant::NEVER,
             next_conn: 1,
             next_row: 0,
@@ -215,6 +218,7 @@ impl World {
             }
             What::Expiry => self.expiry(emit),
             What::Sweep => self.sweep(emit),
+            What::Roll => self.roll_on(emit),
         }
     }
 
@@ -491,6 +495,9 @@ impl World {
             proc.digest(digest);
         }
         self.links.digest(digest);
+        if let Some(rolling) = &self.rolling {
+            rolling.digest(digest);
+        }
         let mut rng = self.rng.clone();
         digest.u64(rng.next_u64());
     }

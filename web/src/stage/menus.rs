@@ -292,6 +292,12 @@ fn items(lang: Lang, ctx: &Ctx, target: &Target) -> Vec<Item> {
         ..command(lang, engine, "expire", "session", k::ACT_EXPIRE, expire)
     });
     items.extend(from_controller(lang, engine, who));
+    if let Who::Broker(_) = who {
+        items.push(Item {
+            note: Some(lang.t(k::ACT_ROLL_NOTE)),
+            ..command(lang, engine, "roll", "restart", k::ACT_ROLL, Command::RollBrokers)
+        });
+    }
     items.push(match target.cut {
         true => command(lang, engine, "heal", "link", k::ACT_HEAL, Command::Heal(who.clone())),
         false => command(lang, engine, "cut", "cut", k::ACT_CUT, Command::Cut(who.clone())),

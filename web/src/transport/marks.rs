@@ -35,6 +35,7 @@ fn commanded(lang: Lang, command: &Command) -> String {
         Command::Stop(who) => named(k::MARK_STOP, who),
         Command::Kill(who) => named(k::MARK_KILL, who),
         Command::Pause { who, .. } => named(k::MARK_PAUSE, who),
+        Command::RollBrokers => lang.t(k::MARK_ROLL).to_string(),
         Command::Restart(who) => named(k::MARK_RESTART, who),
         Command::Cut(who) => named(k::MARK_CUT, who),
         Command::Heal(who) => named(k::MARK_HEAL, who),

@@ -31,6 +31,7 @@ pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
         Event::Killed => Said::new(k::EVENT_KILLED, &[("who", &actor)]),
         Event::Paused { until } => Said::new(k::EVENT_PAUSED, &[("who", &actor), ("until", until)]),
         Event::Resumed => Said::new(k::EVENT_RESUMED, &[("who", &actor)]),
+        Event::RollingDone => Said::new(k::EVENT_ROLLED, &[]),
         Event::LinkCut => Said::new(k::EVENT_CUT, &[("who", &actor)]),
         Event::LinkHealed => Said::new(k::EVENT_HEALED, &[("who", &actor)]),
         Event::Keeper(state) => keeper(*state, &actor),
@@ -109,6 +110,7 @@ fn commanded(lang: Lang, command: &Command, you: &str) -> Said {
             let name = who(lang, target);
             Said::new(k::CMD_PAUSE, &[("you", &you), ("who", &name), ("span", span)])
         }
+        Command::RollBrokers => Said::new(k::CMD_ROLL, &[("you", &you)]),
         Command::Restart(target) => named(k::CMD_RESTART, target),
         Command::Cut(target) => named(k::CMD_CUT, target),
         Command::Heal(target) => named(k::CMD_HEAL, target),
@@ -173,7 +175,7 @@ pub fn icon(event: &Event) -> &'static str {
             Command::Stop(_) => "stop",
             Command::Kill(_) => "kill",
             Command::Pause { .. } => "hold",
-            Command::Restart(_) => "restart",
+            Command::Restart(_) | Command::RollBrokers => "restart",
             Command::Cut(_) => "cut",
             Command::Heal(_) => "link",
             Command::Resume(_) => "play",
@@ -186,6 +188,7 @@ pub fn icon(event: &Event) -> &'static str {
             Command::Zk { .. } => "console",
         },
         Event::Started | Event::Resumed => "power",
+        Event::RollingDone => "check",
         Event::Exited => "stop",
         Event::Killed => "kill",
         Event::Refused(_) => "warn",

@@ -15,6 +15,8 @@ pub fn refusal(lang: Lang, refusal: &Refusal) -> String {
         Refusal::AlreadyPaused(target) => named(k::REFUSAL_PAUSED, target),
         Refusal::AlreadyCut(target) => named(k::REFUSAL_CUT, target),
         Refusal::NotCut(target) => named(k::REFUSAL_NOT_CUT, target),
+        Refusal::AlreadyRolling => lang.t(k::REFUSAL_ROLLING).to_string(),
+        Refusal::NoBrokers => lang.t(k::REFUSAL_NO_BROKERS).to_string(),
         Refusal::NotPaused(target) => named(k::REFUSAL_NOT_PAUSED, target),
         Refusal::NoSession(target) => named(k::REFUSAL_NO_SESSION, target),
         Refusal::NotInTextbook => lang.t(k::REFUSAL_NOT_IN_TEXTBOOK).to_string(),
