@@ -2,6 +2,7 @@
 //! schema. What cannot be replayed yet says what it waits for.
 
 pub mod classify;
+mod common;
 pub mod facts;
 mod kafka;
 pub mod ops;

@@ -12,7 +12,6 @@ mod log;
 mod names;
 mod ops;
 mod player;
-mod scala;
 mod sim;
 mod texts;
 mod until;
@@ -47,47 +46,86 @@ fn run(recording: &Value) -> Known<Value> {
     let release = software.split([' ', ',']).find_map(Release::parse);
     let release = release.ok_or_else(|| Unknown(format!("software {software}")))?;
     let config = config(release, recording, steps)?;
-    let mut best: Option<Run> = None;
+    let mut first = None;
+    let mut found = None;
     for later in LATER {
-        let run = once(release, &config, recording, (steps, later))?;
-        if best.as_ref().is_none_or(|best| run.misfits < best.misfits) {
-            best = Some(run);
-        }
-        if best.as_ref().is_some_and(|best| best.misfits == 0) {
+        let player = Player::new(release, config.clone(), recording, later)?;
+        first.get_or_insert_with(|| player.clone());
+        let mut done = Vec::new();
+        if let Some(player) = search(&player, steps, &mut done, &mut { TRIES })? {
+            found = Some((player, done));
             break;
         }
     }
-    let Some(Run { done, steered, .. }) = best else { return Ok(Value::Null) };
+    let (player, done) = match (found, first) {
+        (Some(found), _) => found,
+        (None, Some(first)) => as_near_as_can_be(first, steps)?,
+        (None, None) => return Ok(Value::Null),
+    };
     Ok(json!({
         "about": recording["about"],
         "software": recording["software"],
         "config": recording["config"],
         "steps": done,
-        "steered": steered,
+        "steered": player.steered,
     }))
 }
 
-/// How much later than the one before it a broker of the start may have started its timers: the
-/// log only tells when it registered.
-const LATER: [Span; 4] =
-    [Span::ZERO, Span::from_millis(300), Span::from_millis(600), Span::from_millis(1_200)];
+/// By how many milliseconds more or less than registered a broker of the start comes after the one
+/// before it: the log doesn't tell when it started its timers.
+const LATER: [i64; 3] = [0, -300, 300];
+/// So many steps are played at most to find moments at which all timers run as recorded.
+const TRIES: u32 = 150;
 
-struct Run {
-    done: Vec<Value>,
-    steered: Vec<Value>,
-    /// Steps in which deaths and what follows were not noticed together as they were recorded.
-    misfits: usize,
+/// Plays all steps, each at the first moment from which this step and those after it go as the
+/// recording's timers had it.
+fn search(
+    player: &Player,
+    steps: &[Value],
+    done: &mut Vec<Value>,
+    tries: &mut u32,
+) -> Known<Option<Player>> {
+    let Some((step, rest)) = steps.split_first() else { return Ok(Some(player.clone())) };
+    for moment in player.moments(step) {
+        if *tries == 0 {
+            return Ok(None);
+        }
+        *tries -= 1;
+        let mut next = player.clone();
+        let (facts, fits) = next.step(step, moment)?;
+        if !fits {
+            continue;
+        }
+        done.push(facts);
+        if let Some(end) = search(&next, rest, done, tries)? {
+            return Ok(Some(end));
+        }
+        done.pop();
+    }
+    Ok(None)
 }
 
-fn once(
-    release: Release,
-    config: &Config,
-    recording: &Value,
-    (steps, later): (&[Value], Span),
-) -> Known<Run> {
-    let mut player = Player::new(release, config.clone(), recording, later)?;
-    let done = steps.iter().map(|step| player.step(step)).collect::<Known<Vec<Value>>>()?;
-    Ok(Run { done, steered: player.steered, misfits: player.misfits })
+/// The same without looking ahead, whether or not a moment fits.
+fn as_near_as_can_be(mut player: Player, steps: &[Value]) -> Known<(Player, Vec<Value>)> {
+    let mut done = Vec::new();
+    for step in steps {
+        let mut best = None;
+        for moment in player.moments(step) {
+            let mut next = player.clone();
+            let (facts, fits) = next.step(step, moment)?;
+            if fits || best.is_none() {
+                best = Some((next, facts));
+            }
+            if fits {
+                break;
+            }
+        }
+        if let Some((next, facts)) = best {
+            player = next;
+            done.push(facts);
+        }
+    }
+    Ok((player, done))
 }
 
 /// The world's settings: the release's own, those of the recording, and the links of one machine.

@@ -52,3 +52,36 @@ impl World {
         log.entries.push(Logged { at, txn, asked, versions });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::base::Instant;
+    use crate::world::{Command, Config, World};
+    use crate::zk::op::Op;
+    use crate::zk::server::TxnKind;
+
+    #[test]
+    fn entries_have_their_request_and_the_version_they_led_to() {
+        let mut world = World::new(Config::default(), 1);
+        world.keep_log();
+        let line = |at: u64, line: &str| {
+            let command = Command::Zk { client: "console".into(), line: line.into() };
+            (Instant(at), Arc::new(command))
+        };
+        let commands =
+            [line(1, "create /a x"), line(500_000, "set /a y"), line(900_000, "set /a z")];
+        let mut rows = Vec::new();
+        while world.next_at(&commands).is_some_and(|at| at < Instant(2_000_000)) {
+            world.step(&commands, &mut rows);
+        }
+        let log = world.log.unwrap_or_default().entries;
+        let sets: Vec<_> = log
+            .iter()
+            .filter(|entry| matches!(entry.txn.kind, TxnKind::SetData { .. }))
+            .map(|entry| (entry.versions.clone(), matches!(entry.asked, Some(Op::SetData { .. }))))
+            .collect();
+        assert_eq!(sets, [(vec![1], true), (vec![2], true)]);
+    }
+}

@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 
 use kafkascope_core::base::Span;
-use kafkascope_core::kafka::paths;
 use kafkascope_core::kafka::placement::{self, Rack, Wanted};
+use kafkascope_core::kafka::{TopicPartition, paths};
 use kafkascope_core::world::proc::Kind;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::names::broker_of;
 use super::sim::{LATENCY, Sim};
@@ -19,9 +19,9 @@ use super::sim::{LATENCY, Sim};
 /// late to win.
 const RACING: Span = Span::from_micros(LATENCY.micros() / 4);
 /// Too late even to try: it finds a controller.
-const LATE: Span = Span::from_millis(300);
+const LATE: Span = Span::from_millis(30);
 /// Moments at which a kill may come: within a ping interval, and between two looks at an ISR.
-const PHASES: u64 = 20;
+const PHASES: u64 = 40;
 const PHASE: Span = Span::from_millis(250);
 
 /// One step's chance.
@@ -31,6 +31,8 @@ pub struct Chance {
     winner: Option<u32>,
     /// Who tries in vain.
     racers: BTreeSet<u32>,
+    /// Who dies, stops or freezes: it takes no part.
+    leaving: BTreeSet<u32>,
     /// Brokers and racks, by id, for a draw.
     brokers: Vec<(u32, Rack)>,
 }
@@ -58,7 +60,8 @@ impl Chance {
         };
         let racers = txns.iter().filter(fails).filter_map(broker);
         let racers = racers.filter(|id| winner.is_some() && Some(*id) != winner).collect();
-        Chance { recorded: Value::Array(txns), winner, racers, brokers: registered(sim) }
+        let (leaving, brokers) = (leaving(step), registered(sim));
+        Chance { recorded: Value::Array(txns), winner, racers, leaving, brokers }
     }
 
     fn txns(&self) -> &[Value] {
@@ -70,7 +73,7 @@ impl Chance {
         let Some(winner) = self.winner else { return false };
         let others = sim.running_brokers();
         let mut steered = false;
-        for id in others.into_iter().filter(|id| *id != winner) {
+        for id in others.into_iter().filter(|id| *id != winner && !self.leaving.contains(id)) {
             let extra = if self.racers.contains(&id) { RACING } else { LATE };
             sim.delay(id, extra);
             steered = true;
@@ -126,44 +129,109 @@ impl Chance {
         self.txns().iter().find(changes)?["session"].as_str().and_then(broker_of)
     }
 
-    /// Moments to try for a kill or a freeze, the first being as good as any.
-    pub fn phases(&self, step: &Value) -> Vec<Span> {
-        let silences = |op: &Value| {
-            let name = op["op"].as_str().unwrap_or_default();
-            name.starts_with("kill-") || name.starts_with("freeze-") || name.starts_with("pause-")
-        };
-        let inner = step["op"]["ops"].as_array().into_iter().flatten();
-        let any = silences(&step["op"]) || inner.into_iter().any(silences);
-        let phases = if any { PHASES } else { 1 };
-        (0..phases).map(|n| Span::from_micros(PHASE.micros() * n)).collect()
+    /// Partitions whose leader takes a broker back that is about to stop, though it was just taken
+    /// out of their ISRs. [spec kafka-zk.md F8]
+    pub fn taken_back(&self, broker: u32) -> Vec<TopicPartition> {
+        let mut without: BTreeSet<TopicPartition> = BTreeSet::new();
+        let mut back = Vec::new();
+        for txn in self.txns() {
+            if txn["type"] == "closeSession" && broker_of(who(txn)) == Some(broker) {
+                break;
+            }
+            let path = txn["path"].as_str().unwrap_or_default();
+            let (Some(tp), Some(isr)) = (state_of(path), txn["data"]["isr"].as_array()) else {
+                continue;
+            };
+            if !isr.iter().any(|id| *id == broker) {
+                without.insert(tp);
+            } else if without.remove(&tp) {
+                back.push(tp);
+            }
+        }
+        back
     }
 
-    /// Were deaths noticed together as they were recorded, with as much happening?
-    pub fn deaths_fit(&self, got: &Value) -> bool {
-        let got = got.as_array().map_or(&[][..], Vec::as_slice);
-        deaths(self.txns()) == deaths(got)
+    /// Did what waits for a timer come as it was recorded: deaths together or apart, notices of
+    /// changed ISRs one after the other, as much of all this as there was?
+    pub fn ticks_fit(&self, got: &Value) -> bool {
+        Ticks::of(self.txns()) == Ticks::of(got.as_array().map_or(&[], Vec::as_slice))
     }
 
     /// Whether more than one death was noticed.
     pub fn has_deaths(&self) -> bool {
-        deaths(self.txns()).0.iter().sum::<usize>() > 1
-    }
-
-    /// Which placements were drawn in this step.
-    pub fn note(step: usize, what: &str) -> Value {
-        json!({"step": step, "what": what})
+        Ticks::of(self.txns()).ends.iter().map(Vec::len).sum::<usize>() > 1
     }
 }
 
-/// How many sessions ended with nothing written between them, group by group; and how much was
-/// logged in all.
-fn deaths(txns: &[Value]) -> (Vec<usize>, usize) {
-    let times = |txn: &Value| txn["times"].as_u64().unwrap_or(1) as usize;
-    let total = txns.iter().map(times).sum();
-    let groups =
-        txns.chunk_by(|a, b| (a["type"] == "closeSession") == (b["type"] == "closeSession"));
-    let ended = groups.filter(|group| group[0]["type"] == "closeSession");
-    (ended.map(<[Value]>::len).collect(), total)
+/// Moments to try for what ends a session, and for what starts timers anew.
+pub fn phases(step: &Value) -> Vec<Span> {
+    let starts =
+        |op: &Value| op["op"].as_str().is_some_and(|name| name.starts_with("start-broker"));
+    let any = ops(step).any(|op| silences(op) || starts(op));
+    (0..if any { PHASES } else { 1 }).map(|n| Span::from_micros(PHASE.micros() * n)).collect()
+}
+
+/// The op of a step, or the ops in it.
+fn ops(step: &Value) -> impl Iterator<Item = &Value> {
+    step["op"]["ops"].as_array().into_iter().flatten().chain([&step["op"]])
+}
+
+fn silences(op: &Value) -> bool {
+    let name = op["op"].as_str().unwrap_or_default();
+    ["kill-", "freeze-", "pause-"].iter().any(|start| name.starts_with(start))
+}
+
+fn leaving(step: &Value) -> BTreeSet<u32> {
+    let goes = |op: &&Value| silences(op) || op["op"] == "stop-broker";
+    ops(step).filter(goes).filter_map(|op| super::ops::ids(op).ok()).flatten().collect()
+}
+
+/// What in a step follows from timers.
+#[derive(PartialEq, Eq)]
+struct Ticks<'a> {
+    /// Sessions that ended with nothing written between them, group by group; tools are all one.
+    ends: Vec<Vec<&'a str>>,
+    /// Who left notices of changed ISRs.
+    notices: Vec<&'a str>,
+    /// How much was logged in all.
+    total: u64,
+}
+
+impl Ticks<'_> {
+    fn of(txns: &[Value]) -> Ticks<'_> {
+        let is_end = |txn: &Value| txn["type"] == "closeSession";
+        let mut ends = Vec::new();
+        for group in txns.chunk_by(|a, b| is_end(a) == is_end(b)) {
+            let mut names: Vec<&str> = group.iter().filter(|txn| is_end(txn)).map(who).collect();
+            names.sort_unstable();
+            if !names.is_empty() {
+                ends.push(names);
+            }
+        }
+        let is_notice = |txn: &&Value| {
+            let path = txn["path"].as_str().unwrap_or_default();
+            txn["type"] == "create" && path.starts_with("/isr_change_notification/")
+        };
+        let times = |txn: &Value| txn["times"].as_u64().unwrap_or(1);
+        Ticks {
+            ends,
+            notices: txns.iter().filter(is_notice).map(who).collect(),
+            total: txns.iter().map(times).sum(),
+        }
+    }
+}
+
+/// The partition whose state stands at a path.
+fn state_of(path: &str) -> Option<TopicPartition> {
+    let inner = path.strip_prefix("/brokers/topics/")?.strip_suffix("/state")?;
+    let (topic, partition) = inner.split_once("/partitions/")?;
+    Some(TopicPartition { topic: topic.into(), partition: partition.parse().ok()? })
+}
+
+/// The broker's session that logged something, or just a tool's.
+fn who(txn: &Value) -> &str {
+    let name = txn["session"].as_str().unwrap_or_default();
+    if broker_of(name).is_some() { name } else { "tool" }
 }
 
 /// Registered brokers by id, with their racks.

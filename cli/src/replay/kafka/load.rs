@@ -38,7 +38,7 @@ struct Running {
     rack: Option<String>,
 }
 
-pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: Span) -> Known<()> {
+pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: i64) -> Known<()> {
     let nodes = step["start"].get("znodes").unwrap_or(&step["znodes"]);
     let nodes = nodes.as_object().ok_or_else(|| Unknown("a start without znodes".into()))?;
     let mut brokers = brokers(step, quiet);
@@ -47,7 +47,7 @@ pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: Span) -> Known<()> 
     let oldest = brokers.first().map_or(Span::ZERO, |broker| broker.age);
     for (broker, n) in brokers.iter().zip(0..) {
         let younger = oldest.micros() - broker.age.micros();
-        let at = begun + Span::from_micros(younger + later.micros() * n);
+        let at = begun + Span::from_micros(younger.saturating_add_signed(later * 1_000 * n));
         sim.run(at, |_| false);
         start(sim, broker)?;
     }
@@ -106,7 +106,9 @@ fn brokers(step: &Value, quiet: Span) -> Vec<Running> {
             id: id.parse().ok()?,
             session: broker["session"].as_str()?.to_owned(),
             controller: broker["controller"] == true,
-            age: super::ops::span(&broker["up_for_s"]).or_else(|| logged(id)).unwrap_or_default(),
+            age: super::super::common::span(&broker["up_for_s"])
+                .or_else(|| logged(id))
+                .unwrap_or_default(),
             rack: broker["rack"].as_str().map(str::to_owned),
         })
     })

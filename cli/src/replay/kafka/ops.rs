@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use kafkascope_core::base::Span;
 use kafkascope_core::kafka::TopicPartition;
 use kafkascope_core::kafka::real::task::{Layout, Setting, Task};
 use serde_json::Value;
@@ -12,12 +11,6 @@ use super::{Known, Unknown};
 
 /// The host of a second machine that claims a broker's id.
 pub const OTHER: &str = "other";
-
-/// A span given in seconds.
-pub fn span(value: &Value) -> Option<Span> {
-    let seconds = value.as_f64().filter(|s| *s >= 0.0 && *s < 1e9)?;
-    Some(Span::from_micros((seconds * 1e6).round() as u64))
-}
 
 pub fn text<'a>(op: &'a Value, field: &str) -> Known<&'a str> {
     op[field].as_str().ok_or_else(|| Unknown(format!("{field} of {op}")))
@@ -89,8 +82,8 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
     Ok(Some(match text(op, "op")? {
         "create-topic" => create(op, chance)?,
         "add-partitions" => {
-            only(op, "topic partitions total assignment")?;
-            let total = number(&op["total"]).or_else(|| number(&op["partitions"]));
+            only(op, "topic partitions total count assignment")?;
+            let total = ["total", "partitions", "count"].iter().find_map(|name| number(&op[*name]));
             Task::AddPartitions {
                 topic: topic()?,
                 total: total.ok_or_else(|| bad("partitions"))?,
@@ -115,8 +108,10 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
             Task::AlterConfig { entity: entity.into(), set: settings(&op["set"]), delete, asked }
         }
         "preferred-election" | "elect-preferred" => {
-            only(op, "partitions")?;
-            Task::ElectPreferred { partitions: partitions(&op["partitions"])? }
+            only(op, "partitions all_partitions by")?;
+            let named = partitions(&op["partitions"])?;
+            let partitions = named.filter(|_| op["all_partitions"] != true);
+            Task::ElectPreferred { partitions }
         }
         "metadata" => {
             only(op, "topic broker")?;
@@ -130,7 +125,7 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
             Task::List
         }
         "describe" => {
-            only(op, "topic")?;
+            only(op, "topic what bootstrap")?;
             Task::List
         }
         _ => return Ok(None),
@@ -139,14 +134,14 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
 
 /// Placed as it is given, or as the draw was that was recorded.
 fn create(op: &Value, chance: &Chance) -> Known<Task> {
-    only(op, "topic partitions replication_factor assignment config configs")?;
+    only(op, "topic partitions replication_factor rf assignment config configs")?;
     let count = |field: &str| number(&op[field]).ok_or_else(|| Unknown(format!("{field} of {op}")));
     let topic = text(op, "topic").map(written_out)?;
     let layout = match (&op["assignment"], chance.placement(&topic)) {
         (Value::Null, Some(drawn)) => Layout::Assignment(drawn),
         (Value::Null, None) => Layout::Counts {
             partitions: count("partitions")?,
-            replication: count("replication_factor")?,
+            replication: count(if op["rf"].is_null() { "replication_factor" } else { "rf" })?,
         },
         (given, _) => {
             let given = assignment(given);

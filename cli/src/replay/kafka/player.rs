@@ -8,10 +8,11 @@ use kafkascope_core::world::log::Logged;
 use kafkascope_core::world::{Command, Config, Who};
 use serde_json::{Map, Value, json};
 
-use super::chance::Chance;
+use super::super::common::span;
+use super::chance::{self, Chance};
 use super::facts::{self, Tree};
 use super::names::BY_HAND;
-use super::ops::{self, OTHER, id, ids, only, span, text};
+use super::ops::{self, OTHER, id, ids, only, text};
 use super::sim::Sim;
 use super::until::Condition;
 use super::{Known, Unknown, load, log, texts};
@@ -20,21 +21,21 @@ use super::{Known, Unknown, load, log, texts};
 const PATIENCE: Span = Span::from_secs(300);
 /// A process that starts or stops has done so by then.
 const LIFE: Span = Span::from_secs(120);
-/// What was asked of ZooKeeper is done by then.
+/// What was asked of ZooKeeper is done by then, and a tool's process has ended.
 const FLUSH: Span = Span::from_millis(50);
 /// A pause without an end.
 const FOR_GOOD: Span = Span::from_secs(3_600);
 /// Unless a recording says otherwise.
 const QUIET: Span = Span::from_secs(3);
 
+#[derive(Clone)]
 pub struct Player {
     release: Release,
     sim: Sim,
     /// The tree when the step began.
     before: Tree,
     pub steered: Vec<Value>,
-    pub misfits: usize,
-    later: Span,
+    later: i64,
     index: usize,
     /// When the step's op began.
     begun: Instant,
@@ -53,8 +54,9 @@ struct Done {
 }
 
 impl Player {
-    /// `later`: by how much the start's brokers come after one another beyond what is recorded.
-    pub fn new(release: Release, config: Config, recording: &Value, later: Span) -> Known<Player> {
+    /// `later`: by how many milliseconds the start's brokers come after one another beyond what
+    /// is recorded.
+    pub fn new(release: Release, config: Config, recording: &Value, later: i64) -> Known<Player> {
         let given = &recording["config"];
         let mut sim = Sim::new(config);
         if let Some(ms) = given["by-hand session timeout ms"].as_i64() {
@@ -69,7 +71,6 @@ impl Player {
             sim,
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
-            misfits: 0,
             later,
             index: 0,
             begun: Instant::ZERO,
@@ -78,41 +79,31 @@ impl Player {
         })
     }
 
-    /// One step; the answer has the recording's fields.
-    pub fn step(&mut self, step: &Value) -> Known<Value> {
+    /// Moments at which a step may begin; the first is as good as any.
+    pub fn moments(&self, step: &Value) -> Vec<Span> {
+        if self.index == 0 { vec![Span::ZERO] } else { chance::phases(step) }
+    }
+
+    /// One step, begun so much later than it could; the answer has the recording's fields. False
+    /// if what waits for timers came otherwise than recorded.
+    pub fn step(&mut self, step: &Value, moment: Span) -> Known<(Value, bool)> {
         let index = self.index;
         self.index += 1;
         if index == 0 && ["state", "setup"].contains(&text(&step["op"], "op")?) {
             let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
             load::load(&mut self.sim, step, quiet, self.later)?;
-            return Ok(self.facts(step, Done::default()));
+            return Ok((self.facts(step, Done::default()), true));
         }
         let chance = Chance::of(step, &self.sim);
-        let begun = self.sim.clone();
-        let mut first = None;
-        for phase in chance.phases(step) {
-            self.sim = begun.clone();
-            let done = self.play(step, &chance, phase)?;
-            let txns = self.transactions(step);
-            let fits = chance.deaths_fit(&txns);
-            let moved = phase > Span::ZERO || chance.has_deaths();
-            if fits || first.is_none() {
-                first = Some((self.sim.clone(), done, fits && moved, fits));
-            }
-            if fits {
-                break;
-            }
-        }
-        let Some((sim, mut done, ticks, fits)) = first else { return Ok(Value::Null) };
-        self.misfits += usize::from(!fits);
-        self.sim = sim;
-        if ticks {
+        let mut done = self.play(step, &chance, moment)?;
+        let fits = chance.ticks_fit(&self.transactions(step));
+        if fits && (moment > Span::ZERO || chance.has_deaths()) {
             done.chance.push("death-tick");
         }
         for what in done.chance.drain(..) {
-            self.steered.push(Chance::note(index, what));
+            self.steered.push(json!({"step": index, "what": what}));
         }
-        Ok(self.facts(step, done))
+        Ok((self.facts(step, done), fits))
     }
 
     fn play(&mut self, step: &Value, chance: &Chance, phase: Span) -> Known<Done> {
@@ -159,7 +150,16 @@ impl Player {
                     self.sim.command(Command::Kill(Who::Broker(id)))?;
                 }
             }
-            "stop-broker" => self.stop(op)?,
+            "stop-broker" => {
+                only(op, "id controlled")?;
+                self.stop(op, self.release != Release::V0_8_2_2, chance, done)?;
+            }
+            "restart-broker" => {
+                only(op, "id down_s")?;
+                self.stop(op, true, chance, done)?;
+                self.sim.run_for(span(&op["down_s"]).unwrap_or_default());
+                self.start(id(op)?, None, false, done)?;
+            }
             "freeze-broker" | "pause-broker" => self.freeze(op)?,
             "thaw-broker" | "resume-broker" => {
                 only(op, "id ids")?;
@@ -191,7 +191,6 @@ impl Player {
             if op["one_by_one"] == true {
                 let until = self.sim.now() + LIFE;
                 self.sim.run(until, |sim| sim.is_registered(id));
-                self.sim.run_for(Span::from_secs(1));
             }
         }
         Ok(())
@@ -213,14 +212,20 @@ impl Player {
         Ok(())
     }
 
-    fn stop(&mut self, op: &Value) -> Known<()> {
-        only(op, "id controlled")?;
-        if op["controlled"] != true {
+    /// With a controlled shutdown unless it is said otherwise.
+    fn stop(&mut self, op: &Value, waits: bool, chance: &Chance, done: &mut Done) -> Known<()> {
+        if op["controlled"] == false {
             return Err(Unknown(format!("controlled of {op}")));
         }
-        let who = Who::Broker(id(op)?);
+        let id = id(op)?;
+        let back = chance.taken_back(id);
+        if !back.is_empty() {
+            self.sim.world.expect_late_fetch(id, &back);
+            done.chance.push("isr-return");
+        }
+        let who = Who::Broker(id);
         self.sim.command(Command::Stop(who.clone()))?;
-        if self.release != Release::V0_8_2_2 {
+        if waits {
             let until = self.sim.now() + LIFE;
             self.sim.run(until, |sim| !sim.is_running(&who));
         }
@@ -243,15 +248,7 @@ impl Player {
 
     /// In the session that is open for it, or in one of its own.
     fn by_hand(&mut self, op: &Value) -> Known<()> {
-        only(op, "path data session")?;
-        let path = text(op, "path")?;
-        let data = op["data"].as_str().unwrap_or_default();
-        let quoted = if data.contains('\'') { format!("\"{data}\"") } else { format!("'{data}'") };
-        let line = match text(op, "op")? {
-            "zk-create" => format!("create {path} {quoted}"),
-            "zk-set" => format!("set {path} {quoted}"),
-            _ => format!("delete {path}"),
-        };
+        let line = self.line(op)?;
         let stays = op["session"].is_string();
         let name: std::sync::Arc<str> =
             if stays { BY_HAND.into() } else { format!("hand-of-step-{}", self.index).into() };
@@ -266,6 +263,39 @@ impl Player {
             self.sim.command(Command::Stop(Who::Client(name)))?;
         }
         Ok(())
+    }
+
+    /// What is typed into a shell for it.
+    fn line(&self, op: &Value) -> Known<String> {
+        only(op, "path data session sequential add add_to")?;
+        let path = text(op, "path")?;
+        let data = match &op["data"] {
+            Value::Null if op["add"].is_object() => self.with_added(op, path)?,
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let quoted = if data.contains('\'') { format!("\"{data}\"") } else { format!("'{data}'") };
+        let numbered = if op["sequential"] == true { "-s " } else { "" };
+        Ok(match text(op, "op")? {
+            "zk-create" => format!("create {numbered}{path} {quoted}"),
+            "zk-set" if numbered.is_empty() => format!("set {path} {quoted}"),
+            "zk-delete" => format!("delete {path}"),
+            _ => return Err(Unknown(format!("sequential of {op}"))),
+        })
+    }
+
+    /// The node's JSON with keys put into it, or into the object in it that is named.
+    fn with_added(&self, op: &Value, path: &str) -> Known<String> {
+        let mut data = self.sim.json(path).ok_or_else(|| Unknown(format!("no JSON at {path}")))?;
+        let into = match op["add_to"].as_str() {
+            Some(name) => &mut data[name],
+            None => &mut data,
+        };
+        let added = op["add"].as_object().cloned().unwrap_or_default();
+        let into = into.as_object_mut().ok_or_else(|| Unknown(format!("add_to of {op}")))?;
+        into.extend(added);
+        Ok(data.to_string())
     }
 
     /// Until the tool has ended, or the broker that was asked has answered.
@@ -291,6 +321,7 @@ impl Player {
         let until = self.sim.now() + LIFE;
         self.sim.run(until, |sim| !sim.tool_runs());
         if self.release == Release::V0_8_2_2 {
+            self.sim.run_for(FLUSH);
             done.result = match op["op"] == "describe" {
                 true => {
                     let topic = text(op, "topic")?;

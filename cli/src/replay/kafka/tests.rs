@@ -85,7 +85,36 @@ fn deaths_are_together_or_apart() {
     let apart = json!([close(2), write(), close(3), write()]);
     let together = json!([close(3), close(2), write(), write()]);
     let chance = chance::Chance::of(&json!({"op": {}, "zk_txns": apart}), &sim);
-    assert!(chance.deaths_fit(&apart) && !chance.deaths_fit(&together) && chance.has_deaths());
+    assert!(chance.ticks_fit(&apart) && !chance.ticks_fit(&together) && chance.has_deaths());
+}
+
+#[test]
+fn who_leaves_notices_in_which_order_is_a_timers_business() {
+    let sim = a_world(&[]);
+    let notice = |id: u32| {
+        json!({"type": "create", "session": format!("broker-{id}"),
+        "path": "/isr_change_notification/isr_change_0000000000"})
+    };
+    let recorded = json!([notice(1), notice(3)]);
+    let chance = chance::Chance::of(&json!({"op": {}, "zk_txns": recorded}), &sim);
+    assert!(chance.ticks_fit(&recorded));
+    assert!(!chance.ticks_fit(&json!([notice(3), notice(1)])));
+    assert!(!chance.ticks_fit(&json!([notice(1)])));
+}
+
+#[test]
+fn who_is_taken_back_into_an_isr_before_it_stops() {
+    let sim = a_world(&[]);
+    let state = |partition: u32, isr: &[u32]| {
+        json!({"type": "setData", "session": "broker-1",
+        "path": format!("/brokers/topics/u/partitions/{partition}/state"), "data": {"isr": isr}})
+    };
+    let close = json!({"type": "closeSession", "session": "broker-3#2"});
+    let txns = [state(1, &[2]), state(3, &[1]), state(3, &[1, 3]), close, state(1, &[2, 3])];
+    let chance = chance::Chance::of(&json!({"op": {}, "zk_txns": txns}), &sim);
+    let back: Vec<u32> = chance.taken_back(3).iter().map(|tp| tp.partition).collect();
+    assert_eq!(back, [3]);
+    assert!(chance.taken_back(2).is_empty());
 }
 
 /// The start of a recording is in the answer as it was recorded.

@@ -1,11 +1,11 @@
 //! What the tools of 0.8.2.2 print. (seen: recordings/0.8.2.2/{topic-create,auto-create,
 //! delete-topic-add-partitions,broker-crash})
 
-use kafkascope_core::kafka::paths;
+use kafkascope_core::kafka::real::scala;
 use kafkascope_core::kafka::real::task::{Layout, Task};
+use kafkascope_core::kafka::{TopicPartition, paths};
 use serde_json::Value;
 
-use super::scala;
 use super::sim::Sim;
 
 const ERROR: &str = "Error while executing topic command";
@@ -35,13 +35,10 @@ pub fn said(task: &Task, before: &Sim, after: &Sim) -> Option<String> {
             format!("Updated config for topic \"{}\".", entity.strip_prefix("topics/")?)
         }
         Task::ElectPreferred { partitions } => {
-            let pairs = match partitions {
-                Some(named) => named.iter().map(|tp| (tp.topic.clone(), tp.partition)).collect(),
-                None => all_partitions(before),
-            };
-            let list =
-                scala::set(pairs).iter().map(|(t, p)| format!("[{t},{p}]")).collect::<Vec<_>>();
-            let list = list.join(", ");
+            let mut named = partitions.clone().unwrap_or_else(|| all_partitions(before));
+            scala::order_partitions(&mut named);
+            let name = |tp: &TopicPartition| format!("[{},{}]", tp.topic, tp.partition);
+            let list = named.iter().map(name).collect::<Vec<_>>().join(", ");
             format!("Successfully started preferred replica election for partitions Set({list})")
         }
         Task::Metadata { topic, .. } if !has(before, topic) => format!("{topic} error=5"),
@@ -109,13 +106,14 @@ fn topics(sim: &Sim) -> Vec<String> {
 }
 
 /// In the order in which the tool asks for them.
-fn all_partitions(sim: &Sim) -> Vec<scala::Pair> {
+fn all_partitions(sim: &Sim) -> Vec<TopicPartition> {
     let tree = sim.world.server.tree();
     let listed = |path: &str| tree.get(path).map(|node| node.listed()).unwrap_or_default();
     let of = |topic: std::sync::Arc<str>| {
         let numbers = listed(&paths::partitions(&topic));
         let numbers = numbers.into_iter().filter_map(|name| name.parse().ok());
-        numbers.map(|number| (topic.clone(), number)).collect::<Vec<scala::Pair>>()
+        let named = |partition| TopicPartition { topic: topic.clone(), partition };
+        numbers.map(named).collect::<Vec<TopicPartition>>()
     };
     listed(paths::TOPICS).into_iter().flat_map(of).collect()
 }

@@ -10,12 +10,6 @@ pub fn seconds(span: Span) -> f64 {
     (span.micros() as f64 / 100_000.0).round() / 10.0
 }
 
-/// A span given in seconds.
-pub fn span(value: &Value) -> Option<Span> {
-    let seconds = value.as_f64().filter(|s| *s >= 0.0)?;
-    Some(Span::from_micros((seconds * 1e6).round() as u64))
-}
-
 /// `default: None:Expired`, `w-data: Expired`, `w-data: NodeDeleted /a`.
 fn line(told: &Told) -> String {
     let none = if told.is_state && told.watcher == "default" { "None:" } else { "" };

@@ -6,8 +6,9 @@ use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::zk::op::{Op, Release, SessionId, ToServer};
 use serde_json::{Map, Value, json};
 
+use super::super::common::span;
 use super::Stop;
-use super::facts::{self, seconds, span};
+use super::facts::{self, seconds};
 use super::host::Settings;
 use super::words::{self, Known, Unknown, put};
 use super::world::{Kept, LATENCY, Place, World};

@@ -10,7 +10,7 @@ pub mod fiber;
 pub mod msg;
 pub mod registry;
 pub mod replicas;
-mod scala;
+pub mod scala;
 pub mod task;
 pub mod tool;
 mod writer;

@@ -188,3 +188,32 @@ fn until_3_8_a_check_finds_the_watches_of_others() {
         assert_eq!(rig.ask(2, Op::RemoveWatches { path: "/a".into(), kind }), ["2 error"]);
     }
 }
+
+#[test]
+fn placed_nodes_have_what_is_given_and_tell_nobody() {
+    let mut rig = Rig::new(Config::default());
+    rig.ask(1, create("/a", CreateMode::Persistent));
+    rig.ask(1, watch("/a"));
+    let owner = rig.session(1).0;
+    let placed = |path: &str, owner, version, cversion| load::Placed {
+        path: path.into(),
+        data: Some(b"x".as_slice().into()),
+        owner,
+        version,
+        cversion,
+        aversion: 0,
+    };
+    let zxid = rig.server.last_zxid();
+    rig.out.clear();
+    rig.server.place(&[placed("/a", None, 7, 5), placed("/a/e", Some(owner), 0, 0)], 9);
+    assert_eq!((rig.said(), rig.server.last_zxid()), (vec![], zxid));
+    let stat = |rig: &Rig, path: &str| rig.server.tree().get(path).unwrap().stat();
+    assert_eq!((stat(&rig, "/a").version, stat(&rig, "/a").cversion), (7, 5));
+    assert_eq!(stat(&rig, "/a/e").ephemeral_owner, owner.0);
+    assert_eq!(rig.server.watched_by(owner), (vec!["/a".into()], vec![]));
+    // It goes with its session, as one that was created.
+    rig.ask(1, Op::CloseSession);
+    assert!(!rig.server.tree().contains("/a/e"));
+    rig.server.take_out(&"/a".into());
+    assert!(!rig.server.tree().contains("/a"));
+}
