@@ -34,8 +34,8 @@ impl Office {
         }
         if world.touched {
             self.check_holders(world, findings);
-            self.check_failover(world, findings);
         }
+        self.check_failover(world, findings);
     }
 
     fn read_row(&mut self, world: &World, row: &Row, findings: &mut Findings) {

@@ -115,13 +115,15 @@ impl Written<'_> {
     }
 
     fn check_epochs(&self, world: &World, before: Option<i32>, findings: &mut Findings) {
-        let Some(before) = before else { return };
-        findings.checked(LEADER_EPOCH_FORWARD);
-        if self.state.leader_epoch < before {
-            self.breach(LEADER_EPOCH_FORWARD, Severity::Violation, findings);
+        if let Some(before) = before {
+            findings.checked(LEADER_EPOCH_FORWARD);
+            if self.state.leader_epoch < before {
+                self.breach(LEADER_EPOCH_FORWARD, Severity::Violation, findings);
+            }
         }
         // A leader's own write of its ISR keeps the epoch, and the controller's that it knows.
-        if self.state.leader_epoch <= before || world.config.profile == Profile::Textbook {
+        let own = before.is_some_and(|before| self.state.leader_epoch <= before);
+        if own || world.config.profile == Profile::Textbook {
             return;
         }
         let node = world.server.tree().get(paths::CONTROLLER_EPOCH);
@@ -137,14 +139,14 @@ impl Written<'_> {
         }
     }
 
-    /// The leader that is written is not registered.
+    /// The leader that is written does not run.
     fn check_life(&self, world: &World, findings: &mut Findings) {
         let Some(leader) = self.leader() else { return };
         if world.config.profile == Profile::Textbook {
             return;
         }
         findings.checked(DEAD_LEADER);
-        if !world.path_exists(&paths::broker(leader)) {
+        if world.broker(leader).is_none_or(|proc| !proc.is_running()) {
             self.breach(DEAD_LEADER, Severity::Found, findings);
         }
     }

@@ -97,6 +97,8 @@ pub struct Broker {
     /// Replicas whose files are being deleted: until when, and who hears of it.
     deleted: VecDeque<(Instant, u32, Vec<TopicPartition>)>,
     shutdown_tries: u32,
+    /// It closes its session.
+    leaving: bool,
     seen_change: Option<Arc<str>>,
     zk_settings: ZkSettings,
 }
@@ -127,6 +129,7 @@ impl Broker {
             writers: VecDeque::new(),
             deleted: VecDeque::new(),
             shutdown_tries: 0,
+            leaving: false,
             seen_change: None,
             zk_settings,
         }
@@ -166,7 +169,8 @@ impl Broker {
     }
 
     fn run_threads(&mut self, ctx: &mut Ctx<'_>) {
-        if !matches!(self.phase, Phase::Registering | Phase::Running | Phase::Stopping) {
+        let works = matches!(self.phase, Phase::Registering | Phase::Running | Phase::Stopping);
+        if !works || self.leaving {
             return;
         }
         let settings = self.settings.clone();
@@ -389,7 +393,11 @@ impl Broker {
         }
     }
 
+    /// Whoever is controller gives its office up before the session is closed.
     fn leave(&mut self, ctx: &mut Ctx<'_>) {
+        let (settings, session) = (self.settings.clone(), self.zk.client().session());
+        self.controller.stopped(&mut controller_io(ctx, self.id, session, &settings));
+        self.leaving = true;
         self.zk.close(ctx.now, Pending::Close);
     }
 
@@ -457,6 +465,7 @@ impl Broker {
         let epoch = from.controller_epoch;
         #[cfg(feature = "mutations")]
         if self.controller.mutation == Some(crate::kafka::broker::Mutation::ObeysAnyEpoch) {
+            ctx.out.push(Effect::Note(Note::StaleController { broker, epoch, known }));
             self.controller_epoch = epoch;
             return true;
         }

@@ -186,6 +186,7 @@ impl Controller {
 
     fn won(&mut self, io: &mut Io<'_>, epoch: i32, version: i32) {
         self.active = true;
+        self.settled = false;
         self.epoch = epoch;
         self.epoch_version = version;
         self.known = Some(io.me);

@@ -245,6 +245,12 @@ impl Controller {
         self.events.push_back(Event::SessionLost);
     }
 
+    /// The broker leaves.
+    pub fn stopped(&mut self, io: &mut Io<'_>) {
+        self.events.clear();
+        self.resign(io);
+    }
+
     pub fn is_idle(&self) -> bool {
         self.stack.is_empty() && self.events.is_empty() && !self.fiber.is_waiting()
     }
@@ -332,7 +338,7 @@ impl Controller {
     #[cfg(feature = "mutations")]
     pub fn keeps_office(&self) -> bool {
         use crate::kafka::broker::Mutation::{KeepsOffice, WritesUnfenced};
-        matches!(self.mutation, Some(KeepsOffice | WritesUnfenced))
+        self.active && matches!(self.mutation, Some(KeepsOffice | WritesUnfenced))
     }
 
     pub fn watch_fired(&mut self, watcher: WatcherId, path: &str) {
