@@ -5,6 +5,7 @@ mod index;
 use std::collections::BTreeSet;
 
 use kafkascope_core::lab::{Lab, Origin};
+use kafkascope_core::view;
 use kafkascope_core::world::{Event, Row, ZkEvent};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
@@ -41,6 +42,8 @@ struct RowLine {
     at: String,
     icon: &'static str,
     what: Html,
+    /// What is odd about it, and where the real one was seen to do it.
+    note: Option<String>,
     /// The step that led to it, unless that is the line above.
     cause: Option<(u32, String)>,
     class: Classes,
@@ -177,6 +180,7 @@ fn RowItem(props: &RowItemProps) -> Html {
             <span class="mk"><Icon name={line.icon} small=true /></span>
             <div>
                 {line.what.clone()}
+                if let Some(note) = &line.note { <span class="seen">{note.clone()}</span> }
                 if let Some((row, at)) = &line.cause {
                     <span class="bc">{lang.t(k::STORY_BECAUSE)}
                         <button type="button" class="link" onclick={go(*row)}
@@ -308,6 +312,8 @@ impl Look<'_> {
             at: row.at.to_string(),
             icon: words::icon(&row.event),
             what: words::sentence(self.lang, row, scene).html(self.lang),
+            note: view::release(self.lab)
+                .and_then(|release| words::seen::note(self.lang, release, rows, number as usize)),
             cause: self.cause(number, above),
             class,
         }

@@ -4,6 +4,7 @@ mod event;
 mod kafka;
 mod refusal;
 mod said;
+pub mod seen;
 mod zk;
 
 pub use event::{icon, sentence};
