@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use kafkascope_core::view::Life;
+use kafkascope_core::view::{Life, TopicView};
 use kafkascope_core::world::{Command, Who};
 use yew::prelude::*;
 
 use super::Parts;
-use super::layout::{Geo, Level, Rect};
+use super::cells::narrow_title;
+use super::layout::{Geo, Level, Rect, text_width};
 use crate::app::{Ctx, use_ctx};
 use crate::engine::Engine;
 use crate::i18n::{Key, Lang, k, use_lang};
@@ -43,7 +44,7 @@ pub fn Menus(props: &MenusProps) -> Html {
     let dense = geo.level == Level::Dense;
     let brokers =
         view.brokers.iter().zip(&geo.cols).filter(|_| !dense).filter_map(|(broker, rect)| {
-            if rect.w < 84.0 {
+            if rect.w < if geo.narrow { 56.0 } else { 84.0 } {
                 return None;
             }
             let who = match broker.impostor {
@@ -80,8 +81,9 @@ pub fn Menus(props: &MenusProps) -> Html {
         process(lang, &ctx, target, &props.menu, geo.w)
     });
     let topics = geo.titles.iter().filter_map(|(index, y)| {
-        let name = &view.topics.get(*index)?.name;
-        Some(topic(lang, &ctx, geo, *index, *y, name, &props.menu))
+        let one = view.topics.get(*index)?;
+        let at = topic_place(lang, geo, one, *index, *y);
+        Some(topic(lang, &ctx, geo, at, &one.name, &props.menu))
     });
     html! {
         <>
@@ -121,13 +123,24 @@ fn ghost(
     }
 }
 
+/// Where a topic's menu stands: right behind its name, or under the first one's.
+fn topic_place(lang: Lang, geo: &Geo, topic: &TopicView, index: usize, y: f64) -> (f64, f64) {
+    match (geo.narrow, index) {
+        (true, _) => {
+            let (text, y) = narrow_title(lang, topic, geo.w, (geo.zk.bottom(), index, y));
+            ((16.0 + text_width(&text, 12.0)).min(geo.w - 40.0), y - 17.0)
+        }
+        (false, 0) => (geo.gutter.x + geo.gutter.w / 2.0 - 13.0, y + 16.0),
+        (false, _) => (geo.gutter.x + geo.gutter.w - 20.0, y - 17.0),
+    }
+}
+
 /// Beside the topic's name: what can be done to it.
 fn topic(
     lang: Lang,
     ctx: &Ctx,
     geo: &Geo,
-    index: usize,
-    y: f64,
+    (x, y): (f64, f64),
     name: &Arc<str>,
     menu: &Option<Menu>,
 ) -> Html {
@@ -148,18 +161,12 @@ fn topic(
             act(UiAction::OpenDialog(Dialog::DeleteTopic(name.clone()))),
         )
     };
-    let (x, y) = match (geo.narrow, index) {
-        (true, 0) => (geo.w - 40.0, geo.zk.bottom() + 2.0),
-        (true, _) => (geo.w - 40.0, y - 18.0),
-        (false, 0) => (geo.gutter.x + geo.gutter.w / 2.0 - 13.0, y + 16.0),
-        (false, _) => (geo.gutter.x + geo.gutter.w - 8.0, y - 18.0),
-    };
     let label = lang.fill(k::STAGE_MENU, &[("who", name)]);
     html! {
         <div class="stage-menu" key={format!("topic-{name}")}
             style={format!("left:{x}px;top:{y}px")}>
             <MenuButton testid={format!("topic-{name}-menu")} class="btn quiet icon more" {open}
-                items={vec![delete]} label={AttrValue::from(label)} right={geo.narrow}
+                items={vec![delete]} label={AttrValue::from(label)} right={x > geo.w - 240.0}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
                 <Icon name="more" small=true />
             </MenuButton>
@@ -174,7 +181,7 @@ struct Target {
     down: bool,
     cut: bool,
     at: (f64, f64),
-    /// The size of a button that lies over the process's head, unseen.
+    /// The size of a button that lies over the process's head.
     cover: Option<(f64, f64)>,
 }
 
@@ -193,13 +200,12 @@ fn process(lang: Lang, ctx: &Ctx, target: Target, menu: &Option<Menu>, w: f64) -
     let label = lang.fill(k::STAGE_MENU, &[("who", &words::who(lang, &target.who))]);
     let class = if target.cover.is_some() { "cover" } else { "btn quiet icon more" };
     let size = target.cover.map_or_else(String::new, |(w, h)| format!(";width:{w}px;height:{h}px"));
-    let plain = target.cover.is_none();
     html! {
         <div class="stage-menu" key={target.proc} style={format!("left:{x}px;top:{y}px{size}")}>
             <MenuButton testid={target.testid} {class} {open} {items}
                 label={AttrValue::from(label)} right={x > w - 240.0}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
-                if plain { <Icon name="more" small=true /> }
+                <Icon name="more" small=true />
             </MenuButton>
         </div>
     }
