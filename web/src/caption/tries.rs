@@ -9,7 +9,7 @@ use crate::app::Ctx;
 use crate::engine::scenario::Origin;
 use crate::i18n::{Lang, k};
 use crate::lessons;
-use crate::state::{Dialog, UiAction};
+use crate::state::{Dialog, Selected, UiAction};
 use crate::words;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,10 @@ pub fn run(ctx: &Ctx, act: &Act) {
         Act::Seek(at) => ctx.engine.seek(*at),
         Act::Expiry(proc, due) => {
             ctx.engine.set_playing(false);
-            ctx.engine.with_lab(|lab| to_expiry(lab, *proc, *due));
+            // Its watches fire in the same moment: the row itself is pointed at.
+            if let Some(row) = ctx.engine.with_lab(|lab| to_expiry(lab, *proc, *due)) {
+                ctx.act(UiAction::Select(Selected::Row(row)));
+            }
         }
         Act::Lesson(lesson) => lessons::open(ctx, *lesson),
         Act::Ui(action) => ctx.act((**action).clone()),
@@ -48,9 +51,9 @@ pub fn run(ctx: &Ctx, act: &Act) {
 /// Steps that may lie between the deadline and the row: other sessions end at the same tick.
 const STEPS: usize = 60;
 
-/// Goes to the deadline, and on to the step in which the session ends. Somebody may have come
+/// Goes to the deadline, and on to the row in which the session ends. Somebody may have come
 /// back meanwhile: then it stays at the deadline.
-fn to_expiry(lab: &mut Lab, proc: u16, due: Instant) {
+fn to_expiry(lab: &mut Lab, proc: u16, due: Instant) -> Option<u32> {
     let expired = |row: &Row| {
         row.proc == proc && matches!(row.event, Event::Zk(ZkEvent::SessionExpired { .. }))
     };
@@ -59,11 +62,14 @@ fn to_expiry(lab: &mut Lab, proc: u16, due: Instant) {
     for _ in 0..STEPS {
         let fresh = lab.rows().get(from..).unwrap_or_default();
         if let Some(at) = fresh.iter().position(expired) {
-            return lab.seek_row(u32::try_from(from + at).unwrap_or(u32::MAX));
+            let row = u32::try_from(from + at).ok()?;
+            lab.seek_row(row);
+            return Some(row);
         }
         let _ = lab.step();
     }
     lab.seek(due);
+    None
 }
 
 /// When the run's last command is given, if that is still to come.
@@ -176,9 +182,10 @@ mod tests {
         let Some(Act::Expiry(proc, due)) = tries.first().map(|one| one.act.clone()) else {
             panic!("no jump is offered")
         };
-        to_expiry(&mut lab, proc, due);
-        let last = lab.rows().iter().rfind(|row| !row.detail).expect("a row");
-        assert!(matches!(last.event, Event::Zk(ZkEvent::SessionExpired { .. })), "{last:?}");
+        let row = to_expiry(&mut lab, proc, due).expect("it expires");
+        let row = &lab.rows()[row as usize];
+        assert!(matches!(row.event, Event::Zk(ZkEvent::SessionExpired { .. })), "{row:?}");
+        assert_eq!(lab.world().event_no, row.event_no);
     }
 
     #[test]

@@ -27,8 +27,9 @@ pub fn Band(props: &PartProps) -> Html {
         <g class={classes!("zkband", (!zk.up).then_some("down"))} data-testid="zookeeper">
             <rect x={geo.zk.x.to_string()} y={geo.zk.y.to_string()}
                 width={geo.zk.w.to_string()} height={geo.zk.h.to_string()} rx="12" class="zk" />
-            <text x={left.to_string()} y="32" class="zkt">{"ZooKeeper"}</text>
-            <text x={(left + 78.0).to_string()} y="32" class="zks">{sub}</text>
+            <text x={left.to_string()} y="32" class="zkt">
+                {"ZooKeeper"}<tspan dx="10" class="zks">{sub}</tspan>
+            </text>
             {for zk.groups.iter().zip(&geo.groups).enumerate().map(|(index, (group, place))| {
                 folder(lang, parts, index, group, place, &pick)
             })}

@@ -30,20 +30,23 @@ pub fn Cells(props: &PartProps) -> Html {
     }
 }
 
-fn title(lang: Lang, parts: &Parts, topic: &TopicView, index: usize, y: f64) -> Html {
-    let geo = &parts.geo;
-    let center = geo.gutter.x + geo.gutter.w / 2.0;
-    let sub = match topic.deleting {
+/// How many copies its partitions have, or that it is being deleted.
+pub fn copies(lang: Lang, topic: &TopicView) -> String {
+    match topic.deleting {
         true => lang.t(k::STAGE_DELETING).to_string(),
         false => lang.fill(k::STAGE_RF, &[("n", &topic.replication)]),
-    };
-    let why = lang.fill(k::TIP_RF, &[("name", &topic.name), ("n", &topic.replication)]);
-    if geo.narrow {
-        let (text, y) = narrow_title(lang, topic, geo.w, (geo.zk.bottom(), index, y));
-        return html! {
-            <text x="12" y={y.to_string()} class="tname"><title>{why}</title>{text}</text>
-        };
     }
+}
+
+/// Beside its lanes. On a narrow screen the name stands above them, with its menu.
+fn title(lang: Lang, parts: &Parts, topic: &TopicView, index: usize, y: f64) -> Html {
+    let geo = &parts.geo;
+    if geo.narrow {
+        return Html::default();
+    }
+    let center = geo.gutter.x + geo.gutter.w / 2.0;
+    let sub = copies(lang, topic);
+    let why = lang.fill(k::TIP_RF, &[("name", &topic.name), ("n", &topic.replication)]);
     if index > 0 {
         // Its menu stands right behind; how many copies is said where there is room below.
         let name = shorten(&topic.name, "", 12.0, geo.gutter.w - 22.0);
@@ -68,21 +71,6 @@ fn title(lang: Lang, parts: &Parts, topic: &TopicView, index: usize, y: f64) -> 
                 text-anchor="middle">{sub}</text>
         </g>
     }
-}
-
-/// On a narrow screen the name stands over its lanes, its menu right behind it.
-pub fn narrow_title(
-    lang: Lang,
-    topic: &TopicView,
-    w: f64,
-    (top, index, y): (f64, usize, f64),
-) -> (String, f64) {
-    let sub = match topic.deleting {
-        true => lang.t(k::STAGE_DELETING).to_string(),
-        false => lang.fill(k::STAGE_RF, &[("n", &topic.replication)]),
-    };
-    let text = shorten(&topic.name, &format!(" · {sub}"), 12.0, w - 60.0);
-    (text, if index == 0 { top + 17.0 } else { y })
 }
 
 type Pick = Callback<Selected>;
@@ -318,6 +306,10 @@ fn words(
     };
     let left = rect.x + if geo.narrow { 5.0 } else { 9.0 };
     if geo.narrow || rect.w < 138.0 {
+        // That it is offline comes first where both have no room.
+        let fits = text_width(&role, 10.0) <= rect.w - 10.0;
+        let role =
+            if fits || !replica.offline { role } else { lang.t(k::ROLE_OFFLINE).to_string() };
         return html! {
             <>
                 <text x={left.to_string()} y={top.to_string()} class="rrole b">{role}</text>

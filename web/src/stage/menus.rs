@@ -8,7 +8,7 @@ use kafkascope_core::world::{Command, Who};
 use yew::prelude::*;
 
 use super::Parts;
-use super::cells::narrow_title;
+use super::cells::copies;
 use super::layout::{Geo, Level, Rect, text_width};
 use crate::app::{Ctx, use_ctx};
 use crate::engine::Engine;
@@ -82,8 +82,7 @@ pub fn Menus(props: &MenusProps) -> Html {
     });
     let topics = geo.titles.iter().filter_map(|(index, y)| {
         let one = view.topics.get(*index)?;
-        let at = topic_place(lang, geo, one, *index, *y);
-        Some(topic(lang, &ctx, geo, at, &one.name, &props.menu))
+        Some(topic(lang, &ctx, geo, topic_place(geo, *index, *y), one, &props.menu))
     });
     html! {
         <>
@@ -124,12 +123,10 @@ fn ghost(
 }
 
 /// Where a topic's menu stands: right behind its name, or under the first one's.
-fn topic_place(lang: Lang, geo: &Geo, topic: &TopicView, index: usize, y: f64) -> (f64, f64) {
+fn topic_place(geo: &Geo, index: usize, y: f64) -> (f64, f64) {
     match (geo.narrow, index) {
-        (true, _) => {
-            let (text, y) = narrow_title(lang, topic, geo.w, (geo.zk.bottom(), index, y));
-            ((16.0 + text_width(&text, 12.0)).min(geo.w - 40.0), y - 17.0)
-        }
+        (true, 0) => (12.0, geo.zk.bottom()),
+        (true, _) => (12.0, y - 17.0),
         (false, 0) => (geo.gutter.x + geo.gutter.w / 2.0 - 13.0, y + 16.0),
         (false, _) => (geo.gutter.x + geo.gutter.w - 20.0, y - 17.0),
     }
@@ -141,9 +138,10 @@ fn topic(
     ctx: &Ctx,
     geo: &Geo,
     (x, y): (f64, f64),
-    name: &Arc<str>,
+    topic: &TopicView,
     menu: &Option<Menu>,
 ) -> Html {
+    let name = &topic.name;
     let id = Menu::Topic(name.clone());
     let act = |action: UiAction| {
         let ctx = ctx.clone();
@@ -162,11 +160,15 @@ fn topic(
         )
     };
     let label = lang.fill(k::STAGE_MENU, &[("who", name)]);
+    let title = lang.fill(k::TIP_RF, &[("name", name), ("n", &topic.replication)]);
+    let shown = format!("{name} · {}", copies(lang, topic));
+    let right = geo.narrow && text_width(&shown, 12.0) > geo.w - 240.0;
     html! {
-        <div class="stage-menu" key={format!("topic-{name}")}
-            style={format!("left:{x}px;top:{y}px")}>
+        <div key={format!("topic-{name}")} style={format!("left:{x}px;top:{y}px")}
+            class={classes!("stage-menu", geo.narrow.then_some("named"))}>
+            if geo.narrow { <b {title}>{shown}</b> }
             <MenuButton testid={format!("topic-{name}-menu")} class="btn quiet icon more" {open}
-                items={vec![delete]} label={AttrValue::from(label)} right={x > geo.w - 240.0}
+                items={vec![delete]} label={AttrValue::from(label)} {right}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
                 <Icon name="more" small=true />
             </MenuButton>
