@@ -113,7 +113,8 @@ pub fn tries(lang: Lang, lab: &Lab, origin: Origin) -> Vec<Try> {
             act: Act::Ui(Box::new(UiAction::OpenDialog(dialog))),
         });
     }
-    if calm && super::intro::is_first_run(lab) {
+    let ours = matches!(origin, Origin::Scenario(_));
+    if calm && ours && super::intro::is_first_run(lab) {
         let title = lessons::title(0, lang).unwrap_or_default();
         let label = lang.fill(k::TRY_LESSON, &[("title", &title)]);
         tries.push(Try { icon: "book", label, act: Act::Lesson(0) });
