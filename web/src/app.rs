@@ -117,7 +117,7 @@ fn page(ui: &UiState) -> Html {
             <Topbar theme={ui.theme} menu={ui.menu.clone()} />
             <main class="main">
                 <Stage selected={ui.selected.clone()} menu={ui.menu.clone()} />
-                <Caption />
+                <Caption {lesson} />
                 <Dock tab={ui.dock} ui={ui.clone()} />
             </main>
             <NarrowTabs tab={ui.narrow} {lesson} compares={ui.comparison.is_some()} />

@@ -3,6 +3,8 @@
 use crate::hands::{choose, fill, leader, play_opening, play_until, said, story, znode};
 use browser::{Browser, Context, Options, Result, ensure};
 
+const CLICK: &str = "e.dispatchEvent(new MouseEvent('click', { bubbles: true }))";
+
 pub fn run(browser: &Browser) -> Result<()> {
     let page = browser.open(&Options::default())?;
     play_opening(&page)?;
@@ -19,6 +21,10 @@ pub fn run(browser: &Browser) -> Result<()> {
     fill(&page, "field-client-name", "bystander")?;
     page.testid("dialog-submit").click()?;
     page.testid("client-bystander").wait()?;
+    // What is pointed at shows its details.
+    page.testid(&format!("session-broker-{dead}")).wait()?;
+    page.css(&format!("[data-testid=\"broker-{dead}\"] .bhead")).js(CLICK)?;
+    page.testid("process-inspector").wait_text("rounded up")?;
     // Dead, but nobody knows yet.
     ensure!(znode(&page, &id).exists()?, "the znode went at once");
 

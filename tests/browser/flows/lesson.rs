@@ -1,6 +1,6 @@
 //! The first lesson: read, predict, see, and play on where it stands.
 
-use crate::hands::{choose, clock, is_playing, set_playing};
+use crate::hands::{choose, clock, is_playing, said, set_playing, story};
 use browser::{Browser, Options, Page, Result, ensure};
 
 pub fn run(browser: &Browser) -> Result<()> {
@@ -11,6 +11,7 @@ pub fn run(browser: &Browser) -> Result<()> {
     lesson.wait()?;
     at(&page, "tree")?;
     ensure!(!page.testid("story").exists()?, "the story stands beside the lesson");
+    ensure!(!page.testid("try-0").exists()?, "the caption offers something else to do");
 
     page.testid("lesson-next").click()?;
     page.wait_until("the question", |page| {
@@ -50,6 +51,7 @@ pub fn run(browser: &Browser) -> Result<()> {
     lesson.wait_gone()?;
     page.testid("story").wait()?;
     page.testid("znodes").wait()?;
+    ensure!(said(&page, "The lesson killed")?.is_some(), "who killed bob? {:?}", story(&page)?);
     let left = clock(&page)?;
     set_playing(&page, true)?;
     page.wait_until("the run to go on", |page| Ok(clock(page)? > left))?;

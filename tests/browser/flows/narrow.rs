@@ -70,6 +70,8 @@ fn lesson(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
     tap(page, "scenario")?;
     tap(page, "scenario-item-lesson-zookeeper")?;
     page.testid("lesson-next").wait()?;
+    let seen = "e.getBoundingClientRect().bottom > 0";
+    ensure!(page.testid("zookeeper").js(seen)? == true, "{place}: a lesson hides ZooKeeper");
     set_playing(page, false)?;
     fits(page, &format!("{place}, lesson"), wrong)
 }

@@ -34,6 +34,7 @@ fn round_trip(browser: &Browser) -> Result<()> {
 
     let fragment = format!("#{fragment}");
     let second = browser.open(&Options { fragment, ..Options::default() })?;
+    second.testid("try-0").wait_text("Jump to")?;
     play_to(&second, clock(&first)?)?;
     ensure!(registered(&second)?, "broker 17 is not there at the same time");
     ensure!(!second.testid("share-error").exists()?, "the link is called broken");
@@ -63,6 +64,8 @@ fn so_far(page: &Page) -> Result<Vec<Row>> {
 fn broken(page: &Page, fragment: &str, why: &str) -> Result<()> {
     page.go(fragment)?;
     page.testid("share-error").wait_text(why).with_context(|| fragment.to_owned())?;
+    let title = page.testid("share").attr("aria-label")?.unwrap_or_default();
+    ensure!(title.contains("does not open"), "the dialog is called `{title}`");
     page.testid("share-close").click()?;
     page.testid("share").wait_gone()?;
     play_until(page, "the opening", |page| znode(page, "/brokers/ids/1").exists())?;

@@ -12,6 +12,7 @@ use super::{ConsoleAction, type_line};
 use crate::app::{Ctx, use_ctx};
 use crate::i18n::{Lang, k, use_lang};
 use crate::state::UiAction;
+use crate::widgets::Icon;
 use crate::words;
 
 /// Lines that one paste may run.
@@ -24,6 +25,8 @@ pub struct InputProps {
     pub history: Vec<Arc<str>>,
     pub draft: AttrValue,
     pub busy: bool,
+    /// Nothing is answered while time stands still.
+    pub stands: bool,
 }
 
 /// What stands beside the field.
@@ -231,6 +234,9 @@ pub fn Input(props: &InputProps) -> Html {
     html! {
         <div class="entry">
             {said(lang, &aside)}
+            if props.busy && props.stands {
+                {stands(lang, &hands.ctx)}
+            }
             <label class="in">
                 <span class="pr">{props.prompt.clone()}</span>
                 <input ref={hands.field.clone()} type="text" spellcheck="false"
@@ -249,6 +255,20 @@ pub fn Input(props: &InputProps) -> Html {
                 </span>
             </label>
         </div>
+    }
+}
+
+/// The answer takes time, and there is none: the way on is at hand.
+fn stands(lang: Lang, ctx: &Ctx) -> Html {
+    let ctx = ctx.clone();
+    let onclick = Callback::from(move |_: MouseEvent| ctx.engine.set_playing(true));
+    html! {
+        <p class="stands" role="status" data-testid="console-stands">
+            <span>{lang.t(k::CLI_STANDS)}</span>
+            <button type="button" {onclick} data-testid="console-play">
+                <Icon name="play" small=true />{lang.t(k::TRANSPORT_PLAY)}
+            </button>
+        </p>
     }
 }
 

@@ -18,7 +18,7 @@ pub use line::word;
 pub use state::{ConsoleAction, ConsoleUi};
 
 use crate::app::{Ctx, use_ctx};
-use crate::engine::{Engine, use_world};
+use crate::engine::{Engine, use_flow, use_world};
 use crate::i18n::{Lang, k, use_lang};
 use crate::state::UiAction;
 use crate::transport::branch_name;
@@ -95,6 +95,7 @@ pub fn past_of(lab: &Lab) -> Option<BranchId> {
 pub fn Console(props: &ConsoleProps) -> Html {
     let engine = use_world();
     let (ctx, lang) = (use_ctx(), use_lang());
+    let flow = use_flow();
     let ui = &props.ui;
     let screen = engine.read(|lab| screen(lab, ui));
     let show_all = {
@@ -125,7 +126,7 @@ pub fn Console(props: &ConsoleProps) -> Html {
                 </p>
             }
             <Input client={ui.client.to_string()} {prompt} history={ui.history.clone()}
-                draft={ui.draft.to_string()} busy={screen.busy} />
+                draft={ui.draft.to_string()} busy={screen.busy} stands={!flow.playing} />
         </section>
     }
 }

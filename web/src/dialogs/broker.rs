@@ -1,5 +1,7 @@
 //! Add broker: the next free number, or on purpose a taken one on another machine.
 
+use std::sync::Arc;
+
 use kafkascope_core::base::limits;
 use kafkascope_core::lab::Lab;
 use kafkascope_core::world::proc::Kind;
@@ -44,21 +46,30 @@ impl Verdict {
 
 fn judge(lab: &Lab, lang: Lang, id: &Text, host: &Text, rack: &Text) -> Verdict {
     let high = u64::from(limits::BROKER_ID);
-    let number = match number::within(lang, &id.value, 0, high) {
-        Ok(number) => u32::try_from(number).unwrap_or(0),
-        Err(why) => return Verdict { id: Some(why), ..Verdict::default() },
-    };
+    let number = number::within(lang, &id.value, 0, high);
     let (host, rack) = (host.optional(), rack.optional());
-    let command = Command::StartBroker { id: number, host: host.clone(), rack };
+    // Each name by itself: all that is wrong is said at once.
+    let free = next_free(lab);
+    let misnamed = |host: Option<Arc<str>>, rack: Option<Arc<str>>| {
+        let refused = lab.check(&Command::StartBroker { id: free, host, rack }).err()?;
+        matches!(refused, Refusal::BadName { .. }).then(|| words::refusal(lang, &refused))
+    };
+    let wrong = Verdict {
+        id: number.as_ref().err().cloned(),
+        host: misnamed(host.clone(), None),
+        rack: misnamed(None, rack.clone()),
+        ..Verdict::default()
+    };
+    let Some(id) = number.ok().and_then(|number| u32::try_from(number).ok()) else { return wrong };
+    if wrong.first().is_some() {
+        return wrong;
+    }
+    let command = Command::StartBroker { id, host: host.clone(), rack };
     let Err(refusal) = lab.check(&command) else {
         return Verdict { command: Some(command), ..Verdict::default() };
     };
     let why = Some(words::refusal(lang, &refusal));
     match refusal {
-        Refusal::BadName { name, .. } if Some(&name) == host.as_ref() => {
-            Verdict { host: why, ..Verdict::default() }
-        }
-        Refusal::BadName { .. } => Verdict { rack: why, ..Verdict::default() },
         Refusal::AlreadyRunning(_) if host.is_some() => Verdict { host: why, ..Verdict::default() },
         Refusal::AlreadyRunning(_) => {
             let why = why.map(|why| format!("{why}. {}", lang.t(k::FORM_TAKEN)));
@@ -113,5 +124,25 @@ pub fn AddBroker() -> Html {
                 problem={verdict.host.clone()} placeholder={usual.ok().map(AttrValue::from)} />
             {problem(other)}
         </Form>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::scenario;
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let lab = scenario::ALL[0].lab();
+        let judge = |id: &str, host: &str, rack: &str| {
+            judge(&lab, Lang::En, &Text::new(id), &Text::new(host), &Text::new(rack))
+        };
+        let wrong = judge("x", "a host", "a rack");
+        assert!(wrong.id.is_some() && wrong.host.is_some() && wrong.rack.is_some());
+        assert!(wrong.command.is_none());
+        let wrong = judge("7", "h", "a rack");
+        assert!(wrong.id.is_none() && wrong.host.is_none() && wrong.rack.is_some());
+        assert!(judge("7", "", "r1").command.is_some());
     }
 }

@@ -31,24 +31,22 @@ struct Verdict {
 }
 
 fn judge(lab: &Lab, lang: Lang, name: &Text, timeout: &Text) -> Verdict {
-    let timeout_ms = match timeout.optional() {
-        None => None,
-        Some(text) => match number::within(lang, &text, 1, TIMEOUT_MS) {
-            Ok(ms) => i32::try_from(ms).ok(),
-            Err(why) => return Verdict { timeout: Some(why), ..Verdict::default() },
-        },
-    };
+    let asked = timeout.optional().map(|text| number::within(lang, &text, 1, TIMEOUT_MS));
+    let wrong = asked.as_ref().and_then(|asked| asked.as_ref().err().cloned());
+    let timeout_ms = asked.and_then(|asked| i32::try_from(asked.ok()?).ok());
     let command = Command::OpenClient { name: name.value.trim().into(), timeout_ms };
+    // The name is looked at whatever the timeout is: all that is wrong is said at once.
     let Err(refusal) = lab.check(&command) else {
-        return Verdict { command: Some(command), ..Verdict::default() };
+        let command = wrong.is_none().then_some(command);
+        return Verdict { command, timeout: wrong, ..Verdict::default() };
     };
     let why = Some(words::refusal(lang, &refusal));
     match refusal {
         Refusal::BadName { .. } | Refusal::AlreadyRunning(_) => {
-            Verdict { name: why, ..Verdict::default() }
+            Verdict { name: why, timeout: wrong, ..Verdict::default() }
         }
         Refusal::OutOfRange { .. } => Verdict { timeout: why, ..Verdict::default() },
-        _ => Verdict { other: why, ..Verdict::default() },
+        _ => Verdict { other: why, timeout: wrong, ..Verdict::default() },
     }
 }
 

@@ -68,7 +68,7 @@ fn property(lang: Lang, law: &Invariant, tally: &Tally) -> Html {
 
 fn findings(lang: Lang, lab: &Lab) -> Vec<Finding> {
     let procs = &lab.world().procs;
-    let scene = words::Scene { procs, yours: false, inner: false };
+    let scene = words::Scene { procs, giver: words::Giver::Scenario, inner: false };
     let rows = lab.rows();
     (0..rows.len())
         .rev()

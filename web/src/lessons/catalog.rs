@@ -2,6 +2,7 @@
 
 use kafkascope_core::script::texts::{self, Texts};
 use kafkascope_core::script::{self, Script, Statement};
+use kafkascope_core::world::Command;
 
 use crate::i18n::Lang;
 
@@ -57,4 +58,24 @@ pub fn pauses(script: &Script) -> Vec<usize> {
     let reads = |statement: &Statement| matches!(statement, Statement::Say(_) | Statement::Ask(_));
     let lines = script.lines.iter().enumerate();
     lines.filter(|(_, line)| reads(&line.statement)).map(|(index, _)| index).collect()
+}
+
+thread_local! {
+    /// The commands of each lesson: asked for with every row of a story.
+    static COMMANDS: Vec<Vec<Command>> = ALL.iter().map(commands).collect();
+}
+
+fn commands(entry: &Entry) -> Vec<Command> {
+    let lines = entry.script().map(|script| script.lines).unwrap_or_default();
+    let given = lines.into_iter().filter_map(|line| match line.statement {
+        Statement::At(_, command) | Statement::Do(command) => Some(command),
+        Statement::Ask(ask) => ask.after,
+        _ => None,
+    });
+    given.collect()
+}
+
+/// Whether the lesson's script has this command.
+pub fn gives(lesson: usize, command: &Command) -> bool {
+    COMMANDS.with(|all| all.get(lesson).is_some_and(|commands| commands.contains(command)))
 }

@@ -6,6 +6,7 @@ mod state;
 
 use kafkascope_core::script::texts::{Beat, Block, Texts};
 use kafkascope_core::script::{Answer, Statement};
+use kafkascope_core::world::Command;
 use yew::prelude::*;
 
 pub use run::{leave, next, on_key, open};
@@ -25,6 +26,11 @@ pub fn entries(lang: Lang) -> impl Iterator<Item = (&'static str, &'static str, 
         let (title, about) = entry.heading(lang);
         (entry.id, title, about)
     })
+}
+
+/// Whether a command is one of those that the lesson gives.
+pub fn gives(lesson: usize, command: &Command) -> bool {
+    catalog::gives(lesson, command)
 }
 
 /// A lesson's title, by its number.
@@ -70,9 +76,11 @@ fn Open(props: &OpenProps) -> Html {
     }
     {
         // Where stage and text don't fit on one screen, the page goes to what is next.
+        // The first text is about what ZooKeeper holds: its band is to be seen with it.
         let playing = place.is_playing();
+        let first = progress(place).0 <= 1;
         use_effect_with((playing, place.at), move |_| {
-            media::show_if_narrow(if playing { ".stage" } else { ".lesson" });
+            media::show_if_narrow(if playing || first { ".stage" } else { ".lesson" });
         });
     }
     let key = beat_key(place);

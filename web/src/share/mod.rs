@@ -21,6 +21,7 @@ use crate::engine::use_world;
 use crate::i18n::{Key, Lang, k, use_lang};
 use crate::platform::{address, files};
 use crate::widgets::{Icon, Modal};
+use state::Broken;
 
 /// The current branch, from its start to its last command.
 struct Shared {
@@ -47,7 +48,7 @@ pub fn Share(props: &ShareProps) -> Html {
     let engine = use_world();
     let shared = engine.read(shared);
     html! {
-        <Modal testid="share" title={lang.t(k::SHARE_TITLE)} wide=true>
+        <Modal testid="share" title={lang.t(title(&props.ui))} wide=true>
             if let Some(broken) = &props.ui.broken {
                 <div class="share-broken" role="alert" data-testid="share-error">
                     <b>{match &broken.file {
@@ -70,6 +71,15 @@ pub fn Share(props: &ShareProps) -> Html {
             <Paste />
             <Files />
         </Modal>
+    }
+}
+
+/// What did not open is not "this run".
+fn title(ui: &ShareUi) -> Key {
+    match &ui.broken {
+        None => k::SHARE_TITLE,
+        Some(Broken { file: None, .. }) => k::SHARE_BROKEN_TITLE,
+        Some(_) => k::SHARE_BROKEN_FILE_TITLE,
     }
 }
 
@@ -129,7 +139,7 @@ fn Link(props: &LinkProps) -> Html {
             <p class="hint">{about}</p>
             <div class="share-row">
                 <button type="button" class="btn primary" data-testid="share-copy" onclick={copy}>
-                    <Icon name="link" small=true />{lang.t(k::SHARE_COPY)}
+                    <Icon name="copy" small=true />{lang.t(k::SHARE_COPY)}
                 </button>
                 <button type="button" class="btn" data-testid="share-address" onclick={put}>
                     {lang.t(k::SHARE_PUT)}

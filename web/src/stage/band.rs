@@ -4,7 +4,7 @@ use kafkascope_core::view::ChipGroup;
 use kafkascope_core::view::stage::Chip;
 use yew::prelude::*;
 
-use super::layout::{GroupGeo, chip_text};
+use super::layout::{GroupGeo, Rect, chip_text};
 use super::{PartProps, Parts};
 use crate::app::use_ctx;
 use crate::i18n::{Lang, k, use_lang};
@@ -27,8 +27,9 @@ pub fn Band(props: &PartProps) -> Html {
         <g class={classes!("zkband", (!zk.up).then_some("down"))} data-testid="zookeeper">
             <rect x={geo.zk.x.to_string()} y={geo.zk.y.to_string()}
                 width={geo.zk.w.to_string()} height={geo.zk.h.to_string()} rx="12" class="zk" />
-            <text x={left.to_string()} y="32" class="zkt">{"ZooKeeper"}</text>
-            <text x={(left + 78.0).to_string()} y="32" class="zks">{sub}</text>
+            <text x={left.to_string()} y="32" class="zkt">
+                {"ZooKeeper"}<tspan dx="10" class="zks">{sub}</tspan>
+            </text>
             {for zk.groups.iter().zip(&geo.groups).enumerate().map(|(index, (group, place))| {
                 folder(lang, parts, index, group, place, &pick)
             })}
@@ -52,7 +53,10 @@ fn folder(
         .chips
         .iter()
         .zip(&place.chips)
-        .map(|(one, (x, w))| chip(parts, one, rect.x + x, rect.y + 23.0, *w, pick))
+        .map(|(one, (x, w))| {
+            let text = chip_text(lang, one, place.counts);
+            chip(lang, parts, one, text, Rect::new(rect.x + x, rect.y + 23.0, *w, 24.0), pick)
+        })
         .collect();
     let pending = scene.pending.iter().filter(|(at, _)| *at == index);
     let pending = pending.map(|(_, name)| ("pending", name.as_str()));
@@ -61,7 +65,9 @@ fn folder(
     let shadows: Vec<Html> = pending
         .chain(ghosts)
         .zip(rest)
-        .map(|((class, name), (x, w))| shadow(class, name, rect.x + x, rect.y + 23.0, *w))
+        .map(|((class, name), (x, w))| {
+            shadow(lang, class, name, Rect::new(rect.x + x, rect.y + 23.0, *w, 24.0))
+        })
         .collect();
     let after = place.chips.last().map_or(rect.x + 9.0, |(x, w)| rect.x + x + w + 6.0);
     let path = group.path.clone();
@@ -112,7 +118,11 @@ fn eye(lang: Lang, parts: &Parts, group: &ChipGroup, x: f64, y: f64) -> Html {
     }
 }
 
-fn chip(parts: &Parts, chip: &Chip, x: f64, y: f64, w: f64, pick: &Pick) -> Html {
+fn chip(lang: Lang, parts: &Parts, chip: &Chip, text: String, at: Rect, pick: &Pick) -> Html {
+    let title = match chip.count {
+        Some(n) => lang.fill(k::CHIP_LEADS_WHY, &[("id", &chip.label), ("n", &n)]),
+        None => chip.path.to_string(),
+    };
     let selected = matches!(&parts.selected, Some(Selected::Znode(path)) if *path == chip.path);
     let class = classes!(
         "zc",
@@ -130,18 +140,23 @@ fn chip(parts: &Parts, chip: &Chip, x: f64, y: f64, w: f64, pick: &Pick) -> Html
         <g key={&*chip.path} {class} tabindex="0" role="button" aria-label={chip.path.to_string()}
             data-testid={format!("zk-chip-{}", chip.path)}
             onclick={choose.reform(|_: MouseEvent| ())} {onkeydown}>
-            <rect x={x.to_string()} y={y.to_string()} width={w.to_string()} height="24" rx="5" />
-            <text x={(x + w / 2.0).to_string()} y={(y + 16.0).to_string()} text-anchor="middle"
-                class="zct">{chip_text(&chip.label, chip.count)}</text>
+            <title>{title}</title>
+            <rect x={at.x.to_string()} y={at.y.to_string()} width={at.w.to_string()}
+                height="24" rx="5" />
+            <text x={(at.x + at.w / 2.0).to_string()} y={(at.y + 16.0).to_string()}
+                text-anchor="middle" class="zct">{text}</text>
         </g>
     }
 }
 
 /// A node that is being created, or that went just now.
-fn shadow(class: &'static str, name: &str, x: f64, y: f64, w: f64) -> Html {
+fn shadow(lang: Lang, class: &'static str, name: &str, at: Rect) -> Html {
+    let Rect { x, y, w, .. } = at;
     let text = if name.starts_with('/') { "–" } else { name };
+    let title = lang.t(if class == "gone" { k::CHIP_GONE } else { k::CHIP_PENDING });
     html! {
         <g class={classes!("zc", class)} aria-hidden="true">
+            <title>{title}</title>
             <rect x={x.to_string()} y={y.to_string()} width={w.to_string()} height="24" rx="5" />
             <text x={(x + w / 2.0).to_string()} y={(y + 16.0).to_string()} text-anchor="middle"
                 class="zct">{text.to_owned()}</text>

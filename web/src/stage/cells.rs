@@ -3,7 +3,7 @@
 use kafkascope_core::view::{PartitionView, ReplicaView, Role, TopicView};
 use yew::prelude::*;
 
-use super::layout::{Lane, Level, Rect};
+use super::layout::{Lane, Level, Rect, shorten, text_width};
 use super::{PartProps, Parts};
 use crate::app::use_ctx;
 use crate::i18n::{Lang, k, use_lang};
@@ -30,39 +30,46 @@ pub fn Cells(props: &PartProps) -> Html {
     }
 }
 
-fn title(lang: Lang, parts: &Parts, topic: &TopicView, index: usize, y: f64) -> Html {
-    let geo = &parts.geo;
-    let center = geo.gutter.x + geo.gutter.w / 2.0;
-    let sub = match topic.deleting {
+/// How many copies its partitions have, or that it is being deleted.
+pub fn copies(lang: Lang, topic: &TopicView) -> String {
+    match topic.deleting {
         true => lang.t(k::STAGE_DELETING).to_string(),
         false => lang.fill(k::STAGE_RF, &[("n", &topic.replication)]),
-    };
-    if geo.narrow {
-        let text = format!("{} · {sub}", topic.name);
-        let y = if index == 0 { geo.zk.bottom() + 17.0 } else { y };
-        return html! { <text x="12" y={y.to_string()} class="tname">{text}</text> };
     }
-    let room = (geo.gutter.w / 6.8) as usize;
-    let name: String = match topic.name.chars().count() > room {
-        true => topic.name.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
-        false => topic.name.to_string(),
-    };
+}
+
+/// Beside its lanes. On a narrow screen the name stands above them, with its menu.
+fn title(lang: Lang, parts: &Parts, topic: &TopicView, index: usize, y: f64) -> Html {
+    let geo = &parts.geo;
+    if geo.narrow {
+        return Html::default();
+    }
+    let center = geo.gutter.x + geo.gutter.w / 2.0;
+    let sub = copies(lang, topic);
+    let why = lang.fill(k::TIP_RF, &[("name", &topic.name), ("n", &topic.replication)]);
     if index > 0 {
+        // Its menu stands right behind; how many copies is said where there is room below.
+        let name = shorten(&topic.name, "", 12.0, geo.gutter.w - 22.0);
+        let x = geo.gutter.x.to_string();
         return html! {
-            <text x={geo.gutter.x.to_string()} y={y.to_string()} class="tname">
-                <title>{topic.name.to_string()}</title>{name}{" "}
-                <tspan class="tsub">{sub}</tspan>
-            </text>
+            <g>
+                <title>{why}</title>
+                <text x={x.clone()} y={y.to_string()} class="tname">{name}</text>
+                if geo.cell >= 38.0 {
+                    <text {x} y={(y + 14.0).to_string()} class="tsub">{sub}</text>
+                }
+            </g>
         };
     }
     html! {
-        <>
+        <g>
+            <title>{why}</title>
             <text x={center.to_string()} y={y.to_string()} class="tname" text-anchor="middle">
-                <title>{topic.name.to_string()}</title>{name}
+                {shorten(&topic.name, "", 12.0, geo.gutter.w)}
             </text>
             <text x={center.to_string()} y={(y + 14.0).to_string()} class="tsub"
                 text-anchor="middle">{sub}</text>
-        </>
+        </g>
     }
 }
 
@@ -119,7 +126,9 @@ fn under(lang: Lang, partition: &PartitionView, x: f64, middle: f64) -> Html {
     let (isr, all) = (partition.isr.len(), partition.replicas.len());
     html! {
         <g class="urp">
-            <title>{lang.t(k::STAGE_UNDER)}</title>
+            <title>{lang.fill(k::TIP_UNDER, &[("isr", &isr), ("n", &all)])}</title>
+            <rect x={(x - 8.0).to_string()} y={(middle + 11.0).to_string()} width="48"
+                height="17" class="hitbox" />
             <use href="#i-warn" x={(x - 6.0).to_string()} y={(middle + 13.0).to_string()}
                 width="13" height="13" class="ics" />
             <text x={(x + 11.0).to_string()} y={(middle + 24.0).to_string()} class="urpt">
@@ -226,6 +235,7 @@ fn cell(
     let role = role(lang, replica);
     let name = format!("{}-{}", topic.name, partition.number);
     let label = format!("{name}, {}, {role}", lang.fill(k::WHO_BROKER, &[("id", &replica.broker)]));
+    let tip = format!("{label}{}", tip(lang, partition, replica));
     let onkeydown = super::menus::enter(choose);
     let hatched = replica.offline.then(|| {
         html! { <rect x={rect.x.to_string()} y={rect.y.to_string()} width={rect.w.to_string()}
@@ -235,12 +245,31 @@ fn cell(
         <g key={replica.broker} {class} tabindex="0" role="button" aria-label={label} {onkeydown}
             data-testid={format!("replica-{name}-{}", replica.broker)}
             onclick={choose.reform(|_: MouseEvent| ())}>
+            <title>{tip}</title>
             <rect x={rect.x.to_string()} y={rect.y.to_string()} width={rect.w.to_string()}
                 height={rect.h.to_string()} rx="5" class="rbox" />
             {hatched.unwrap_or_default()}
-            {words(lang, parts, partition, replica, rect, &name, role)}
+            {words(lang, parts, partition, replica, rect, &topic.name, role)}
         </g>
     }
+}
+
+/// What the short words and signs of a cell mean, for who asks.
+fn tip(lang: Lang, partition: &PartitionView, replica: &ReplicaView) -> String {
+    let preferred = partition.replicas.iter().find(|one| one.preferred).map(|one| one.broker);
+    let sign = match (replica.role, replica.offline) {
+        (_, true) | (Role::New, _) => return String::new(),
+        (Role::Leader, _) if replica.preferred => {
+            lang.fill(k::TIP_PREFERRED, &[("epoch", &partition.leader_epoch)])
+        }
+        (Role::Leader, _) => {
+            let id = preferred.unwrap_or(0);
+            lang.fill(k::TIP_OTHER, &[("epoch", &partition.leader_epoch), ("id", &id)])
+        }
+        _ => String::new(),
+    };
+    let untold = if replica.knows { String::new() } else { lang.t(k::TIP_UNTOLD).to_string() };
+    [sign, untold].iter().filter(|text| !text.is_empty()).map(|text| format!("\n{text}")).collect()
 }
 
 fn star(replica: &ReplicaView) -> &'static str {
@@ -257,7 +286,7 @@ fn words(
     partition: &PartitionView,
     replica: &ReplicaView,
     rect: Rect,
-    name: &str,
+    topic: &str,
     role: AttrValue,
 ) -> Html {
     let geo = &parts.geo;
@@ -277,6 +306,10 @@ fn words(
     };
     let left = rect.x + if geo.narrow { 5.0 } else { 9.0 };
     if geo.narrow || rect.w < 138.0 {
+        // That it is offline comes first where both have no room.
+        let fits = text_width(&role, 10.0) <= rect.w - 10.0;
+        let role =
+            if fits || !replica.offline { role } else { lang.t(k::ROLE_OFFLINE).to_string() };
         return html! {
             <>
                 <text x={left.to_string()} y={top.to_string()} class="rrole b">{role}</text>
@@ -287,9 +320,11 @@ fn words(
         };
     }
     let right = rect.right() - 9.0;
+    let room = right - left - text_width(&role, 11.0) - 8.0;
+    let name = shorten(topic, &format!("-{}", partition.number), 12.0, room);
     html! {
         <>
-            <text x={left.to_string()} y={top.to_string()} class="rname">{name.to_owned()}</text>
+            <text x={left.to_string()} y={top.to_string()} class="rname">{name}</text>
             <text x={right.to_string()} y={top.to_string()} class="rrole" text-anchor="end">
                 {role}
             </text>

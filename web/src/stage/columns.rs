@@ -4,7 +4,7 @@ use kafkascope_core::kafka::broker::Phase;
 use kafkascope_core::view::{BrokerView, Life, SessionState};
 use yew::prelude::*;
 
-use super::layout::{Geo, Rect};
+use super::layout::{Geo, Rect, text_width};
 use super::ring::Ring;
 use super::{PartProps, Parts};
 use crate::app::use_ctx;
@@ -150,8 +150,8 @@ fn crown(lang: Lang, parts: &Parts, broker: &BrokerView, rect: Rect) -> Html {
     let short = parts.geo.narrow || rect.w < 150.0;
     let key = if short { k::STAGE_CROWN_SHORT } else { k::STAGE_CROWN };
     let text = lang.fill(key, &[("n", &epoch)]);
-    let letters: f64 = text.chars().map(|c| if c.is_ascii() { 6.1 } else { 11.5 }).sum();
-    let width = letters + 36.0;
+    // The text is centered: where its font is narrower than thought, both ends have the rest.
+    let width = text_width(&text, 11.0) * 0.9 + 38.0;
     let x = match short {
         true => rect.x + (rect.w - width) / 2.0,
         false => rect.x + 10.0,
@@ -167,7 +167,8 @@ fn crown(lang: Lang, parts: &Parts, broker: &BrokerView, rect: Rect) -> Html {
             style={format!("transform:translate({x}px,{y}px)")}>
             <rect width={width.to_string()} height="20" rx="10" />
             <use href="#i-crown" x="9" y="4" width="12" height="12" class="ics" />
-            <text x="26" y="14" class="crownt">{text}</text>
+            <text x={((24.0 + width - 10.0) / 2.0).to_string()} y="14" class="crownt"
+                text-anchor="middle">{text}</text>
         </g>
     }
 }

@@ -216,8 +216,8 @@ fn fields(lang: Lang, engine: &Engine, flight: &Flight) -> Html {
         let rows = lab.rows();
         let index = flight.cause.0 as usize;
         let row = rows.get(index)?;
-        let yours = words::is_yours(lab.branch(), rows, index);
-        let scene = words::Scene { procs: &lab.world().procs, yours, inner: true };
+        let giver = words::giver(lab.branch(), rows, index, engine.flow().origin);
+        let scene = words::Scene { procs: &lab.world().procs, giver, inner: true };
         Some((row.at, words::sentence(lang, row, scene)))
     });
     html! {
@@ -230,7 +230,7 @@ fn fields(lang: Lang, engine: &Engine, flight: &Flight) -> Html {
             <dt>{lang.t(k::FLIGHT_ARRIVES)}</dt><dd>{micros(flight.arrives_at)}</dd>
             if let Some((at, said)) = cause {
                 <dt>{lang.t(k::FLIGHT_CAUSE)}</dt>
-                <dd class="prose">{format!("{at} ")}{said.html(lang)}</dd>
+                <dd class="prose">{format!("{at} ")}{said.inner(lang)}</dd>
             }
         </dl>
     }

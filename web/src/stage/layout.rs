@@ -1,6 +1,9 @@
 //! Where everything on the stage stands, from its size and what there is to show. Pure.
 
+use kafkascope_core::view::stage::Chip;
 use kafkascope_core::view::{BrokerView, ChipGroup, ClientView, StageView};
+
+use crate::i18n::{Lang, k};
 
 /// How much a cell tells, picked by room and never by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,8 @@ pub struct GroupGeo {
     pub chips: Vec<(f64, f64)>,
     /// How many don't.
     pub more: u32,
+    /// Whether there is room to say how many partitions a chip's broker leads.
+    pub counts: bool,
     pub eye: f64,
 }
 
@@ -90,24 +95,54 @@ pub struct Geo {
 const MONO: f64 = 6.7;
 const GAP: f64 = 8.0;
 
-pub fn chip_width(label: &str, count: bool, narrow: bool) -> f64 {
-    let least = if narrow { 30.0 } else { 36.0 };
-    let letters = label.chars().count() as f64 * MONO + 16.0;
-    letters.max(if count { least + 16.0 } else { least })
+/// About as wide as this is in the page's font, `size` pixels high.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    let letters = text.chars().map(|letter| match letter {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | '\'' | '|' => 0.32,
+        'm' | 'w' | 'M' | 'W' => 0.92,
+        letter if letter.is_ascii() => 0.61,
+        '…' | '·' => 0.8,
+        _ => 1.0,
+    });
+    letters.sum::<f64>() * size
 }
 
-/// The text on a chip: a topic's chip says how many partitions its broker provides.
-pub fn chip_text(label: &str, count: Option<i32>) -> String {
-    count.map_or_else(|| label.to_owned(), |count| format!("{label} = {count}"))
+/// The text, or as much of its beginning as there is room for, and then always `tail`.
+pub fn shorten(text: &str, tail: &str, size: f64, room: f64) -> String {
+    let whole = format!("{text}{tail}");
+    if text_width(&whole, size) <= room {
+        return whole;
+    }
+    let rest = format!("…{tail}");
+    let mut left = room - text_width(&rest, size);
+    let kept = text.chars().take_while(|letter| {
+        left -= text_width(letter.encode_utf8(&mut [0; 4]), size);
+        left >= 0.0
+    });
+    kept.chain(rest.chars()).collect()
+}
+
+fn chip_width(text: &str, narrow: bool) -> f64 {
+    let least = if narrow { 30.0 } else { 36.0 };
+    let letters: f64 = text.chars().map(|c| if c.is_ascii() { MONO } else { 11.4 }).sum();
+    (letters + 16.0).max(least)
+}
+
+/// The text on a chip: a topic's chip says how many partitions its broker leads.
+pub fn chip_text(lang: Lang, chip: &Chip, counts: bool) -> String {
+    match chip.count.filter(|_| counts) {
+        Some(n) => lang.fill(k::CHIP_LEADS, &[("id", &chip.label), ("n", &n)]),
+        None => chip.label.to_string(),
+    }
 }
 
 /// The width that a group would like, and its chips as far as `room` goes.
-fn group(group: &ChipGroup, extra: usize, room: f64, narrow: bool) -> GroupGeo {
+fn group(lang: Lang, group: &ChipGroup, extra: usize, room: f64, narrow: bool) -> GroupGeo {
     let head = group.path.chars().count() as f64 * MONO + 60.0;
-    let chips = group.chips.iter().map(|chip| {
-        let text = chip_text(&chip.label, chip.count);
-        chip_width(&text, false, narrow)
-    });
+    let width = |chip, counts| chip_width(&chip_text(lang, chip, counts), narrow);
+    let wanted: f64 = group.chips.iter().map(|chip| width(chip, true) + 6.0).sum();
+    let counts = wanted + extra as f64 * 42.0 + 46.0 <= room;
+    let chips = group.chips.iter().map(|chip| width(chip, counts));
     let pending = std::iter::repeat_n(36.0, extra);
     let mut x = 9.0;
     let mut placed = Vec::new();
@@ -123,11 +158,17 @@ fn group(group: &ChipGroup, extra: usize, room: f64, narrow: bool) -> GroupGeo {
     let tail = if more > 0 { 34.0 } else { 0.0 };
     let epoch = if &*group.path == "/controller" { 62.0 } else { 0.0 };
     let w = (x + 3.0 + tail + epoch).max(head).min(room);
-    GroupGeo { rect: Rect::new(0.0, 0.0, w, 52.0), chips: placed, more, eye: w - 40.0 }
+    GroupGeo { rect: Rect::new(0.0, 0.0, w, 52.0), chips: placed, more, counts, eye: w - 40.0 }
 }
 
 /// Boxes in rows; at most `rows` of them.
-fn band(view: &StageView, pending: &[usize], w: f64, narrow: bool) -> (Rect, Vec<GroupGeo>, usize) {
+fn band(
+    lang: Lang,
+    view: &StageView,
+    pending: &[usize],
+    w: f64,
+    narrow: bool,
+) -> (Rect, Vec<GroupGeo>, usize) {
     let pad = if narrow { 6.0 } else { 8.0 };
     let left = if narrow { 8.0 } else { 16.0 };
     let inner = w - 2.0 * left - 2.0 * pad;
@@ -137,7 +178,7 @@ fn band(view: &StageView, pending: &[usize], w: f64, narrow: bool) -> (Rect, Vec
     let room = if narrow { inner } else { inner.min(400.0) };
     for (index, one) in view.zookeeper.groups.iter().enumerate() {
         let extra = pending.get(index).copied().unwrap_or(0);
-        let mut geo = group(one, extra, room, narrow);
+        let mut geo = group(lang, one, extra, room, narrow);
         if x + geo.rect.w > left + pad + inner + 0.5 {
             row += 1;
             if row >= rows {
@@ -175,12 +216,16 @@ fn column(room: &Room, brokers: &[BrokerView], most: f64, gap: f64) -> f64 {
 }
 
 /// Lays the stage out. `pending` = creates in flight for each group of the band.
-pub fn layout(view: &StageView, pending: &[usize], w: f64, h: f64) -> Geo {
+pub fn layout(lang: Lang, view: &StageView, pending: &[usize], w: f64, h: f64) -> Geo {
     let narrow = w < 700.0;
-    let (zk, groups, hidden_groups) = band(view, pending, w, narrow);
+    let (zk, groups, hidden_groups) = band(lang, view, pending, w, narrow);
     let client_w = if narrow { 0.0 } else { (w * 0.2).clamp(150.0, 208.0) };
     let room = Room {
-        left: if narrow { 38.0 } else { 104.0 },
+        left: match (narrow, w < 960.0) {
+            (true, _) => 38.0,
+            (false, true) => 104.0,
+            (false, false) => 120.0,
+        },
         right: if narrow { w - 8.0 } else { w - client_w - 16.0 - 62.0 },
         top: zk.bottom() + if narrow { 45.0 } else { 42.0 },
         bottom: if narrow { f64::MAX } else { h - 52.0 },
@@ -350,5 +395,20 @@ impl Geo {
     pub fn client_ring(&self, client: usize) -> Option<(f64, f64)> {
         let rect = self.clients.get(client)?;
         Some((rect.right() - 20.0, rect.y + 20.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_shortened_to_its_room_and_keeps_its_number() {
+        assert_eq!(shorten("orders", "-0", 12.0, 100.0), "orders-0");
+        let long = shorten("a-very-long-name-of-a-topic", "-12", 12.0, 90.0);
+        assert!(long.starts_with("a-very") && long.ends_with("…-12"), "{long}");
+        assert!(text_width(&long, 12.0) <= 90.0);
+        assert_eq!(shorten("orders", "-0", 12.0, 5.0), "…-0");
+        assert_eq!(shorten("主题名称", "", 12.0, 40.0), "主题…");
     }
 }

@@ -12,7 +12,7 @@ pub fn Legend(props: &PartProps) -> Html {
     let geo = &props.parts.geo;
     let (x, y) = geo.legend;
     let pitch = match lang {
-        Lang::En => 92.0,
+        Lang::En => 96.0,
         Lang::Zh => 84.0,
     };
     let per_row = if geo.narrow { 4 } else { 6 };

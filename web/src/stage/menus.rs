@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use kafkascope_core::kafka::TopicPartition;
 use kafkascope_core::kafka::real::task::Task;
-use kafkascope_core::view::{self, Life};
+use kafkascope_core::view::{self, Life, TopicView};
 use kafkascope_core::world::{Command, Refusal, Who};
 use yew::prelude::*;
 
 use super::Parts;
-use super::layout::{Geo, Level, Rect};
+use super::cells::copies;
+use super::layout::{Geo, Level, Rect, text_width};
 use crate::app::{Ctx, use_ctx};
 use crate::engine::Engine;
 use crate::i18n::{Key, Lang, k, use_lang};
@@ -45,7 +46,7 @@ pub fn Menus(props: &MenusProps) -> Html {
     let dense = geo.level == Level::Dense;
     let brokers =
         view.brokers.iter().zip(&geo.cols).filter(|_| !dense).filter_map(|(broker, rect)| {
-            if rect.w < 84.0 {
+            if rect.w < if geo.narrow { 56.0 } else { 84.0 } {
                 return None;
             }
             let who = match broker.impostor {
@@ -82,8 +83,8 @@ pub fn Menus(props: &MenusProps) -> Html {
         process(lang, &ctx, target, &props.menu, geo.w)
     });
     let topics = geo.titles.iter().filter_map(|(index, y)| {
-        let name = &view.topics.get(*index)?.name;
-        Some(topic(lang, &ctx, geo, *index, *y, name, &props.menu))
+        let one = view.topics.get(*index)?;
+        Some(topic(lang, &ctx, geo, topic_place(geo, *index, *y), one, &props.menu))
     });
     html! {
         <>
@@ -123,16 +124,26 @@ fn ghost(
     }
 }
 
+/// Where a topic's menu stands: right behind its name, or under the first one's.
+fn topic_place(geo: &Geo, index: usize, y: f64) -> (f64, f64) {
+    match (geo.narrow, index) {
+        (true, 0) => (12.0, geo.zk.bottom()),
+        (true, _) => (12.0, y - 17.0),
+        (false, 0) => (geo.gutter.x + geo.gutter.w / 2.0 - 13.0, y + 16.0),
+        (false, _) => (geo.gutter.x + geo.gutter.w - 20.0, y - 17.0),
+    }
+}
+
 /// Beside the topic's name: what can be done to it.
 fn topic(
     lang: Lang,
     ctx: &Ctx,
     geo: &Geo,
-    index: usize,
-    y: f64,
-    name: &Arc<str>,
+    (x, y): (f64, f64),
+    topic: &TopicView,
     menu: &Option<Menu>,
 ) -> Html {
+    let name = &topic.name;
     let id = Menu::Topic(name.clone());
     let act = |action: UiAction| {
         let ctx = ctx.clone();
@@ -155,18 +166,16 @@ fn topic(
         items.extend(administrate(lang, ctx, name));
     }
     items.push(delete);
-    let (x, y) = match (geo.narrow, index) {
-        (true, 0) => (geo.w - 40.0, geo.zk.bottom() + 2.0),
-        (true, _) => (geo.w - 40.0, y - 18.0),
-        (false, 0) => (geo.gutter.x + geo.gutter.w / 2.0 - 13.0, y + 16.0),
-        (false, _) => (geo.gutter.x + geo.gutter.w - 8.0, y - 18.0),
-    };
     let label = lang.fill(k::STAGE_MENU, &[("who", name)]);
+    let title = lang.fill(k::TIP_RF, &[("name", name), ("n", &topic.replication)]);
+    let shown = format!("{name} · {}", copies(lang, topic));
+    let right = geo.narrow && text_width(&shown, 12.0) > geo.w - 240.0;
     html! {
-        <div class="stage-menu" key={format!("topic-{name}")}
-            style={format!("left:{x}px;top:{y}px")}>
+        <div key={format!("topic-{name}")} style={format!("left:{x}px;top:{y}px")}
+            class={classes!("stage-menu", geo.narrow.then_some("named"))}>
+            if geo.narrow { <b {title}>{shown}</b> }
             <MenuButton testid={format!("topic-{name}-menu")} class="btn quiet icon more" {open}
-                {items} label={AttrValue::from(label)} right={geo.narrow}
+                {items} label={AttrValue::from(label)} {right}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
                 <Icon name="more" small=true />
             </MenuButton>
@@ -221,7 +230,7 @@ struct Target {
     down: bool,
     cut: bool,
     at: (f64, f64),
-    /// The size of a button that lies over the process's head, unseen.
+    /// The size of a button that lies over the process's head.
     cover: Option<(f64, f64)>,
 }
 
@@ -240,13 +249,12 @@ fn process(lang: Lang, ctx: &Ctx, target: Target, menu: &Option<Menu>, w: f64) -
     let label = lang.fill(k::STAGE_MENU, &[("who", &words::who(lang, &target.who))]);
     let class = if target.cover.is_some() { "cover" } else { "btn quiet icon more" };
     let size = target.cover.map_or_else(String::new, |(w, h)| format!(";width:{w}px;height:{h}px"));
-    let plain = target.cover.is_none();
     html! {
         <div class="stage-menu" key={target.proc} style={format!("left:{x}px;top:{y}px{size}")}>
             <MenuButton testid={target.testid} {class} {open} {items}
                 label={AttrValue::from(label)} right={x > w - 240.0}
                 toggle={act(UiAction::ToggleMenu(id))} close={act(UiAction::CloseMenu)}>
-                if plain { <Icon name="more" small=true /> }
+                <Icon name="more" small=true />
             </MenuButton>
         </div>
     }

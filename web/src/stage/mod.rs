@@ -56,8 +56,8 @@ pub fn Stage(props: &StageProps) -> Html {
     let size = use_size(&root);
     let key = engine.read(|lab| scene::Key::of(lab, flow.run));
     let scene = use_memo((key, lang), |_| engine.read(scene::scene));
-    let geo = use_memo((scene.clone(), size), |(scene, (w, h))| {
-        layout::layout(&scene.view, &scene.pending_counts(), *w, *h)
+    let geo = use_memo((scene.clone(), size, lang), |(scene, (w, h), lang)| {
+        layout::layout(*lang, &scene.view, &scene.pending_counts(), *w, *h)
     });
     let parts = Parts { scene, geo: geo.clone(), selected: props.selected.clone() };
     let style = format!("height:{}px", geo.h);

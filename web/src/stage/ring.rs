@@ -56,7 +56,7 @@ pub fn Ring(props: &RingProps) -> Html {
     let words = lang.fill(k::STAGE_LEFT, &[("s", &seconds)]);
     html! {
         <g {class} data-testid={props.testid.clone()} role="img" aria-label={words.clone()}>
-            <title>{words.clone()}</title>
+            <title>{format!("{words}\n{}", lang.t(k::STAGE_LEFT_WHY))}</title>
             <circle cx={x.to_string()} cy={y.to_string()} r={r.to_string()} class="track" />
             <path d={arc(x, y, r, part)} class="arc" />
             if let (SessionState::RunningOut, Some((dx, dy))) = (session.state, props.words) {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use yew::Reducible;
 
 use super::{DockTab, NarrowTab, Selected, UiAction, UiState};
+use crate::share::ShareAction;
 
 impl Reducible for UiState {
     type Action = UiAction;
@@ -37,7 +38,7 @@ impl UiState {
                 self.menu = None;
                 self.dialog = Some(dialog);
             }
-            UiAction::CloseDialog => self.dialog = None,
+            UiAction::CloseDialog => _ = self.close_dialog(),
             UiAction::ToggleDock(tab) => match self.dock == Some(tab) {
                 true => {
                     self.dock = None;
@@ -70,7 +71,8 @@ impl UiState {
     }
 
     fn select(&mut self, selected: Selected) {
-        if let Selected::Znode(_) = selected {
+        // What has details shows them; a step and a message tell theirs where they stand.
+        if let Selected::Znode(_) | Selected::Proc(_) | Selected::Partition(..) = selected {
             self.show_dock(DockTab::Znode);
         }
         self.selected = Some(selected);
@@ -82,9 +84,15 @@ impl UiState {
     }
 
     fn escape(&mut self) {
-        if self.menu.take().is_none() && self.dialog.take().is_none() {
+        if self.menu.take().is_none() && !self.close_dialog() {
             self.selected = None;
         }
+    }
+
+    /// What could not be opened has been read with that.
+    fn close_dialog(&mut self) -> bool {
+        self.share.apply(ShareAction::Opened);
+        self.dialog.take().is_some()
     }
 }
 
@@ -123,10 +131,16 @@ mod tests {
     }
 
     #[test]
-    fn a_znode_opens_its_inspector() {
-        let state = after(&[UiAction::Select(Selected::Znode("/a".into()))]);
-        assert_eq!(state.dock, Some(DockTab::Znode));
-        assert_eq!(state.narrow, NarrowTab::Dock(DockTab::Znode));
+    fn what_has_details_shows_them() {
+        let partition = Selected::Partition("orders".into(), 0);
+        for selected in [Selected::Znode("/a".into()), Selected::Proc(2), partition] {
+            let state = after(&[UiAction::Toggle(selected)]);
+            assert_eq!(state.dock, Some(DockTab::Znode));
+            assert_eq!(state.narrow, NarrowTab::Dock(DockTab::Znode));
+        }
+        for selected in [Selected::Row(3), Selected::Flight(4)] {
+            assert_eq!(after(&[UiAction::Select(selected)]).dock, None);
+        }
     }
 
     #[test]

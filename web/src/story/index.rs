@@ -1,23 +1,25 @@
 //! The steps of a branch, found once and kept: rows are only ever added.
 
 use kafkascope_core::lab::{BranchId, Lab};
-use kafkascope_core::world::{Event, Row};
+use kafkascope_core::world::Row;
+
+use crate::engine::scenario::Origin;
+use crate::words::{self, Giver};
 
 #[derive(Debug, Default)]
 pub struct Index {
     run: u32,
     branch: Option<BranchId>,
     seen: usize,
-    commands: usize,
     /// Rows that are steps.
     pub steps: Vec<u32>,
-    /// Rows that a person made, rising.
-    yours: Vec<u32>,
+    /// Rows that are commands, rising, and who gave them.
+    given: Vec<(u32, Giver)>,
 }
 
 impl Index {
     /// Looks at the rows that are new.
-    pub fn update(&mut self, lab: &Lab, run: u32) {
+    pub fn update(&mut self, lab: &Lab, run: u32, origin: Origin) {
         let rows = lab.all_rows();
         if self.run != run || self.branch != Some(lab.current_branch()) || self.seen > rows.len() {
             *self = Index { run, branch: Some(lab.current_branch()), ..Index::default() };
@@ -27,18 +29,16 @@ impl Index {
             if !row.detail {
                 self.steps.push(number);
             }
-            if matches!(row.event, Event::Commanded(_) | Event::Refused(_)) {
-                if lab.branch().is_typed(self.commands) {
-                    self.yours.push(number);
-                }
-                self.commands += 1;
+            if words::is_command(row) {
+                self.given.push((number, words::giver_of(lab.branch(), self.given.len(), origin)));
             }
         }
         self.seen = rows.len();
     }
 
-    pub fn is_yours(&self, row: u32) -> bool {
-        self.yours.binary_search(&row).is_ok()
+    pub fn giver(&self, row: u32) -> Giver {
+        let place = self.given.binary_search_by_key(&row, |(row, _)| *row);
+        place.ok().and_then(|place| self.given.get(place)).map_or(Giver::default(), |one| one.1)
     }
 
     /// The place of the last step at or before `row`.
@@ -102,7 +102,7 @@ mod tests {
         let mut lab = scenario::ALL[0].lab();
         let _ = lab.advance(kafkascope_core::base::Instant(3_000_000), 1_000_000);
         let mut index = Index::default();
-        index.update(&lab, 0);
+        index.update(&lab, 0, Origin::Scenario(0));
         let all = entries(&index, lab.all_rows(), 0, usize::MAX, &|_| false);
         let mut next = 0;
         for entry in all {
@@ -126,10 +126,10 @@ mod tests {
         let mut bits = Index::default();
         for at in 1..30 {
             let _ = lab.advance(kafkascope_core::base::Instant(at * 100_000), 1_000_000);
-            bits.update(&lab, 0);
+            bits.update(&lab, 0, Origin::Scenario(0));
         }
         let mut once = Index::default();
-        once.update(&lab, 0);
+        once.update(&lab, 0, Origin::Scenario(0));
         assert_eq!(bits.steps, once.steps);
     }
 }

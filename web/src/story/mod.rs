@@ -17,7 +17,7 @@ use crate::engine::{use_flow, use_world};
 use crate::i18n::{Lang, k, use_lang};
 use crate::state::{Menu, Selected, StoryFilter, UiAction};
 use crate::widgets::{Icon, Item, MenuButton};
-use crate::words;
+use crate::words::{self, Giver};
 
 /// Steps in the list at a time; scrolling to an end brings more.
 const WINDOW: usize = 60;
@@ -60,7 +60,7 @@ pub fn Story(props: &StoryProps) -> Html {
     let body = use_node_ref();
     let (lines, now, note, hidden) = engine.read(|lab| {
         let mut index = index.borrow_mut();
-        index.update(lab, flow.run);
+        index.update(lab, flow.run, flow.origin);
         lines(lang, lab, &index, props, *shift, &unfolded)
     });
     use_scroll(&body, now, *shift);
@@ -293,8 +293,8 @@ impl Look<'_> {
     fn row(&self, number: u32, above: Option<u32>) -> RowLine {
         let rows = self.lab.all_rows();
         let row = &rows[number as usize];
-        let yours = self.index.is_yours(number);
-        let scene = words::Scene { procs: &self.lab.world().procs, yours, inner: false };
+        let giver = self.index.giver(number);
+        let scene = words::Scene { procs: &self.lab.world().procs, giver, inner: false };
         let selected = *self.selected == Some(Selected::Row(number));
         let in_chain = self.chain.contains(&number);
         let class = classes!(
@@ -303,7 +303,7 @@ impl Look<'_> {
             (in_chain && !selected).then_some("chain"),
             (!self.chain.is_empty() && !in_chain).then_some("dim"),
             (number >= self.done).then_some("later"),
-            yours.then_some("act"),
+            (giver == Giver::You).then_some("act"),
             row.detail.then_some("detail"),
             tone(&row.event),
         );

@@ -176,6 +176,7 @@ fn Scenarios(props: &ScenariosProps) -> Html {
         let engine = engine.clone();
         let choose = Callback::from(move |()| engine.open_scenario(index));
         Item {
+            heading: (index == 0).then(|| lang.t(k::SCENARIO_SCENARIOS)),
             note: Some(lang.t(scenario.about)),
             checked: Some(flow.origin == Origin::Scenario(index)),
             ..Item::new(scenario.id, lang.t(scenario.name), choose)
@@ -185,6 +186,7 @@ fn Scenarios(props: &ScenariosProps) -> Html {
         let ctx = ctx.clone();
         let choose = Callback::from(move |()| lessons::open(&ctx, index));
         Item {
+            heading: (index == 0).then(|| lang.t(k::SCENARIO_LESSONS)),
             icon: Some("book"),
             note: Some(about.into()),
             checked: Some(flow.origin == Origin::Lesson(index)),

@@ -14,8 +14,9 @@ use yew::prelude::*;
 use super::controls::branch_name;
 use super::marks;
 use crate::app::use_ctx;
-use crate::engine::{use_clock, use_engine, use_flow, use_world};
+use crate::engine::{scenario, use_clock, use_engine, use_flow, use_world};
 use crate::i18n::{Lang, k, use_lang};
+use crate::words;
 
 /// A bar and the gap after it.
 const BAR: f64 = 3.0;
@@ -55,7 +56,7 @@ fn until(lab: &Lab) -> Instant {
     Instant(seconds.map_or(wanted, |seconds| seconds * 1_000_000))
 }
 
-fn strip(lang: Lang, lab: &Lab, width: f64) -> Strip {
+fn strip(lang: Lang, lab: &Lab, width: f64, origin: scenario::Origin) -> Strip {
     let until = until(lab);
     let bars = ((width - 2.0 * LEFT) / BAR).max(1.0) as u32;
     let view = view::timeline(lab, until, bars);
@@ -65,7 +66,7 @@ fn strip(lang: Lang, lab: &Lab, width: f64) -> Strip {
         label: marks::label(lang, lab, mark),
         icon: marks::icon(lab, mark),
         class: marks::class(mark.kind),
-        yours: words_yours(lab, mark.row.0),
+        yours: is_yours(lab, mark.row.0, origin),
     });
     let fork = match lab.branch().origin {
         Origin::Root => None,
@@ -85,8 +86,8 @@ impl Strip {
     }
 }
 
-fn words_yours(lab: &Lab, row: u32) -> bool {
-    crate::words::is_yours(lab.branch(), lab.all_rows(), row as usize)
+fn is_yours(lab: &Lab, row: u32, origin: scenario::Origin) -> bool {
+    words::giver(lab.branch(), lab.all_rows(), row as usize, origin) == words::Giver::You
 }
 
 fn x_of(at: Instant, until: Instant, width: f64) -> f64 {
@@ -105,7 +106,9 @@ pub fn Timeline() -> Html {
         let coarse = if rows > MANY { rows / 400 * 400 } else { rows };
         (flow.run, lab.current_branch().0, coarse, until(lab), lab.branches().len())
     });
-    let strip = use_memo((key, lang, width as u32), |_| engine.read(|lab| strip(lang, lab, width)));
+    let strip = use_memo((key, lang, width as u32), |_| {
+        engine.read(|lab| strip(lang, lab, width, flow.origin))
+    });
     let drag = use_mut_ref(|| false);
     let seek = {
         let (root, engine, until) = (root.clone(), engine.clone(), strip.until);

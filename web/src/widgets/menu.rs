@@ -10,6 +10,8 @@ use super::Icon;
 #[derive(Clone, PartialEq)]
 pub struct Item {
     pub id: AttrValue,
+    /// Stands above this entry: the first of its kind.
+    pub heading: Option<AttrValue>,
     pub icon: Option<&'static str>,
     pub label: AttrValue,
     pub note: Option<AttrValue>,
@@ -28,6 +30,7 @@ impl Item {
     ) -> Item {
         Item {
             id: id.into(),
+            heading: None,
             icon: None,
             label: label.into(),
             note: None,
@@ -137,7 +140,7 @@ pub fn entry(menu: &str, item: &Item, close: &Callback<()>) -> Html {
     };
     let role = if item.checked.is_some() { "menuitemradio" } else { "menuitem" };
     let note = item.disabled.clone().or_else(|| item.note.clone());
-    html! {
+    let button = html! {
         <button type="button" {role} key={item.id.as_str()} {onclick} tabindex="-1"
             class={classes!("item", item.danger.then_some("danger"))}
             data-testid={format!("{menu}-item-{}", item.id)}
@@ -153,6 +156,10 @@ pub fn entry(menu: &str, item: &Item, close: &Callback<()>) -> Html {
                 if let Some(note) = note { <small>{note}</small> }
             </span>
         </button>
+    };
+    match &item.heading {
+        Some(heading) => html! { <><h3 role="presentation">{heading}</h3>{button}</> },
+        None => button,
     }
 }
 

@@ -6,7 +6,7 @@ use kafkascope_core::world::proc::Kind;
 use kafkascope_core::world::{Command, Event, Row, Who, ZkEvent};
 use kafkascope_core::zk::client::KeeperState;
 
-use super::{Said, Scene, kafka, list, proc_at, refusal, upper, who, zk};
+use super::{Giver, Said, Scene, kafka, list, proc_at, refusal, upper, who, zk};
 use crate::i18n::{Key, Lang, k, lookup};
 
 /// What happened, in the person's language.
@@ -62,7 +62,11 @@ fn begins_otherwise(event: &Event) -> bool {
 }
 
 fn you(lang: Lang, scene: Scene<'_>) -> String {
-    let text = lang.t(if scene.yours { k::WHO_YOU } else { k::WHO_SCENARIO });
+    let text = lang.t(match scene.giver {
+        Giver::You => k::WHO_YOU,
+        Giver::Scenario => k::WHO_SCENARIO,
+        Giver::Lesson => k::WHO_LESSON,
+    });
     if scene.inner { text.to_string() } else { upper(&text) }
 }
 

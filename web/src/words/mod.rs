@@ -11,11 +11,14 @@ pub use event::{icon, sentence};
 pub use refusal::refusal;
 pub use said::Said;
 
+use kafkascope_core::lab::Branch;
 use kafkascope_core::sim::RowId;
 use kafkascope_core::world::proc::{Kind, Proc};
 use kafkascope_core::world::{Event, Row, Who};
 
+use crate::engine::scenario::Origin;
 use crate::i18n::{Lang, k};
+use crate::lessons;
 
 /// A process by name, as within a sentence.
 pub fn proc(lang: Lang, proc: &Proc) -> String {
@@ -72,20 +75,47 @@ pub fn ids(ids: &[u32]) -> String {
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub procs: &'a [Proc],
-    /// Whether a person gave the command of this row; the scenario gave the others.
-    pub yours: bool,
+    /// Who gave the command of this row.
+    pub giver: Giver,
     /// Within a sentence: names begin small.
     pub inner: bool,
 }
 
-/// Rows of the story that a person made: counted by the commands before them.
-pub fn is_yours(branch: &kafkascope_core::lab::Branch, rows: &[Row], row: usize) -> bool {
-    let command = |row: &Row| matches!(row.event, Event::Commanded(_) | Event::Refused(_));
-    if !rows.get(row).is_some_and(command) {
-        return false;
+/// Who gave a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Giver {
+    You,
+    #[default]
+    Scenario,
+    Lesson,
+}
+
+/// Whether a row is a command, done or refused.
+pub fn is_command(row: &Row) -> bool {
+    matches!(row.event, Event::Commanded(_) | Event::Refused(_))
+}
+
+/// Who gave a row's command; what is no command counts as the scenario's.
+pub fn giver(branch: &Branch, rows: &[Row], row: usize, origin: Origin) -> Giver {
+    if !rows.get(row).is_some_and(is_command) {
+        return Giver::Scenario;
     }
-    let before = rows[..row].iter().filter(|row| command(row)).count();
-    branch.is_typed(before)
+    let before = rows[..row].iter().filter(|row| is_command(row)).count();
+    giver_of(branch, before, origin)
+}
+
+/// Who gave the branch's command of this number. A lesson gives its own as a person would, so
+/// they are told by what they are.
+pub fn giver_of(branch: &Branch, number: usize, origin: Origin) -> Giver {
+    let typed = branch.is_typed(number);
+    match (origin, branch.run.commands.get(number)) {
+        (Origin::Lesson(_), _) if !typed => Giver::Lesson,
+        (Origin::Lesson(lesson), Some((_, command))) if lessons::gives(lesson, command) => {
+            Giver::Lesson
+        }
+        _ if typed => Giver::You,
+        _ => Giver::Scenario,
+    }
 }
 
 /// The row's chain of causes, itself first.
@@ -113,6 +143,21 @@ mod tests {
 
     use super::*;
     use crate::engine::scenario;
+
+    #[test]
+    fn a_lesson_gives_its_commands_and_a_person_the_others() {
+        let mut lab = scenario::ALL[1].lab();
+        let open = |name: &str| Command::OpenClient { name: name.into(), timeout_ms: None };
+        for name in ["alice", "mallory"] {
+            lab.submit(open(name)).expect("it runs");
+        }
+        let by = |number, origin| giver_of(lab.branch(), number, origin);
+        assert_eq!(by(0, Origin::Lesson(0)), Giver::Lesson);
+        assert_eq!(by(1, Origin::Lesson(0)), Giver::You);
+        assert_eq!(by(0, Origin::Scenario(1)), Giver::You);
+        let startup = scenario::ALL[0].lab();
+        assert_eq!(giver_of(startup.branch(), 0, Origin::Scenario(0)), Giver::Scenario);
+    }
 
     #[test]
     fn a_session_expires_because_its_holder_was_killed() {

@@ -32,6 +32,7 @@ struct Card {
     owned: Vec<Path>,
     /// Of a controller of a real release.
     beliefs: Option<Beliefs>,
+    tick_ms: u32,
 }
 
 fn card(lab: &Lab, lang: Lang, index: u16) -> Option<Card> {
@@ -48,13 +49,15 @@ fn card(lab: &Lab, lang: Lang, index: u16) -> Option<Card> {
     if let Some(session) = &session {
         collect(lab.world().server.tree().root(), "", session.session, &mut owned);
     }
+    let tick_ms = lab.world().config.tick_ms;
     let icon = match proc.kind {
         Kind::ZooKeeper => "znode",
         Kind::Client(_) | Kind::Admin => "client",
         Kind::Broker(_) | Kind::Impostor(..) => "broker",
     };
     let beliefs = beliefs(lab, index);
-    Some(Card { title: words::upper(&words::proc(lang, proc)), icon, session, owned, beliefs })
+    let title = words::upper(&words::proc(lang, proc));
+    Some(Card { title, icon, session, owned, beliefs, tick_ms })
 }
 
 fn collect(node: &Znode, at: &str, session: SessionId, found: &mut Vec<Path>) {
@@ -87,12 +90,12 @@ pub fn Process(props: &ProcessProps) -> Html {
     html! {
         <div class="node process" data-testid="process-inspector">
             <div class="node-head">
-                <h2><Icon name={card.icon} />{card.title}</h2>
+                <h2><Icon name={card.icon} />{card.title.clone()}</h2>
             </div>
             <div class="cols">
                 <div>
                     <div class="h3"><b>{lang.t(k::NODE_SESSION)}</b></div>
-                    {session(lang, card.session, props.proc)}
+                    {session(lang, &card, props.proc)}
                 </div>
                 <div class="grow">
                     <div class="h3"><b>{lang.t(k::NODE_OWNED)}</b>
@@ -159,8 +162,8 @@ fn belief_list(lang: Lang, beliefs: &Beliefs) -> Html {
     }
 }
 
-fn session(lang: Lang, session: Option<SessionView>, proc: u16) -> Html {
-    let Some(session) = session else {
+fn session(lang: Lang, card: &Card, proc: u16) -> Html {
+    let Some(session) = card.session else {
         let key = if proc == ZOOKEEPER { k::NODE_SERVER } else { k::NODE_NO_SESSION };
         return html! { <p class="none">{lang.t(key)}</p> };
     };
@@ -173,7 +176,9 @@ fn session(lang: Lang, session: Option<SessionView>, proc: u16) -> Html {
         <dl class="stat">
             <dt>{"sessionId"}</dt><dd>{session.session.to_string()}</dd>
             <dt>{"timeout"}</dt><dd>{format!("{} ms", session.timeout_ms)}</dd>
-            <dt>{"deadline"}</dt><dd>{format!("{} s", session.deadline)}</dd>
+            <dt>{"deadline"}</dt>
+            <dd>{format!("{} s", session.deadline)}
+                <small>{lang.fill(k::NODE_ROUNDED, &[("tick", &card.tick_ms)])}</small></dd>
             <dt>{lang.t(k::NODE_STATE)}</dt><dd class="words">{lang.t(state)}</dd>
         </dl>
     }

@@ -49,6 +49,8 @@ struct Made {
     rows: Rc<Vec<Flat>>,
     step: Step,
     before: Option<Nodes>,
+    /// The first row that this step made, changed or took away.
+    changed: Option<Path>,
     nodes: u32,
     ephemeral: u32,
 }
@@ -69,6 +71,11 @@ fn refresh(made: &mut Made, lab: &Lab, run: u32, playing: bool, ui: &ZnodesUi) {
     let watched = |at: &str| server.watch_count(at) > 0;
     let shape = Shape { tree, folds: &ui.folds, gone: &gone, watched: &watched };
     made.rows = Rc::new(flatten(&shape));
+    let touched = |row: &&Flat| {
+        let node = tree.get(&row.path).filter(|_| !row.gone);
+        row.gone || node.is_some_and(|node| made.step.change(&row.path, node).is_some())
+    };
+    made.changed = made.rows.iter().find(touched).map(|row| row.path.clone());
     made.nodes = tree.count();
     made.ephemeral = ephemerals(tree.root());
     made.mark = Some(mark);
@@ -114,6 +121,7 @@ pub fn Tree(props: &TreeProps) -> Html {
         _ => None,
     };
     use_reveal(&ctx, &body, &rows, selected.clone());
+    use_follow(&body, &rows, (made.borrow().step.after, made.borrow().changed.clone()));
     let update = {
         let (body, window, count) = (body.clone(), window.clone(), rows.len());
         Callback::from(move |()| {
@@ -208,6 +216,19 @@ fn use_reveal(ctx: &Ctx, body: &NodeRef, rows: &Rc<Vec<Flat>>, selected: Option<
             scroll_to(&body, &rows, selected);
         } else {
             ctx.act(UiAction::Znodes(ZnodesAction::Reveal(selected.clone())));
+        }
+    });
+}
+
+/// What this step changed is brought into view, unless somebody is busy in the tree.
+#[hook]
+fn use_follow(body: &NodeRef, rows: &Rc<Vec<Flat>>, changed: (u64, Option<Path>)) {
+    let (body, rows) = (body.clone(), rows.clone());
+    use_effect_with(changed, move |(_, changed)| {
+        let Some(element) = body.cast::<HtmlElement>() else { return };
+        let busy = element.matches(":hover, :focus-within").unwrap_or(false);
+        if let Some(path) = changed.as_ref().filter(|_| !busy) {
+            scroll_to(&body, &rows, path);
         }
     });
 }
