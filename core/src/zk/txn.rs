@@ -149,12 +149,16 @@ impl State {
         if !ops.iter().all(readable) {
             return refused(&Op::Multi(Vec::new()), Error::MarshallingError, None);
         }
-        let mut scratch = self.tree.clone();
+        let mut scratch: Option<Tree> = None;
         let mut done = Vec::with_capacity(ops.len());
         for (at, op) in ops.iter().enumerate() {
-            match self.decide_on(&scratch, asker, op) {
+            match self.decide_on(scratch.as_ref().unwrap_or(&self.tree), asker, op) {
                 Ok(kind) => {
-                    apply_to_tree(&mut scratch, &kind, zxid, time_ms);
+                    let last = at + 1 == ops.len();
+                    if !last && !matches!(kind, TxnKind::Check { .. }) {
+                        let scratch = scratch.get_or_insert_with(|| self.tree.clone());
+                        apply_to_tree(scratch, &kind, zxid, time_ms);
+                    }
                     done.push(kind);
                 }
                 Err(error) => {

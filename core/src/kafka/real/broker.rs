@@ -417,7 +417,7 @@ impl Broker {
             }
             Msg::UpdateMetadata { from, live, .. } => {
                 if self.obeys(ctx, &from) {
-                    self.replicas.hear_who_lives(&live);
+                    self.replicas.hear_who_lives(ctx, &live);
                 }
             }
             Msg::StopReplica { from: sender, delete, partitions } => {

@@ -15,7 +15,7 @@ use crate::kafka::event::Event as Note;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
 use crate::kafka::settings::Settings;
-use crate::zk::op::{CreateMode, Error, Op, Reply, Zxid, open_acl};
+use crate::zk::op::{CreateMode, Op, Reply, Zxid, open_acl};
 
 /// How long it takes until a new follower asks its leader for the first time.
 const FETCH_START: Span = Span::from_millis(100);
@@ -63,6 +63,8 @@ pub struct Replicas {
     unheard: BTreeSet<TopicPartition>,
     started_at: Instant,
     fetch_at: Instant,
+    /// Followed partitions that are not caught up, so that a fetch looks at no others.
+    missing: BTreeSet<TopicPartition>,
     /// Who lives, as the controller last said.
     live: BTreeSet<u32>,
     lag_armed: bool,
@@ -116,8 +118,11 @@ impl Replicas {
     }
 
     /// Who lives has changed.
-    pub fn hear_who_lives(&mut self, live: &[u32]) {
+    pub fn hear_who_lives(&mut self, ctx: &mut Ctx<'_>, live: &[u32]) {
         self.live = live.iter().copied().collect();
+        if !self.missing.is_empty() {
+            self.arm_fetch(ctx, FETCH_START);
+        }
     }
 
     fn take_order(&mut self, ctx: &mut Ctx<'_>, me: u32, order: &Order) {
@@ -148,6 +153,10 @@ impl Replicas {
             busy: false,
             waiting: BTreeSet::new(),
         };
+        match leads {
+            true => _ = self.missing.remove(&tp),
+            false => _ = self.missing.insert(tp.clone()),
+        }
         self.map.insert(tp.clone(), replica);
         let broker = me;
         ctx.out.push(Effect::Note(match leads {
@@ -158,6 +167,7 @@ impl Replicas {
 
     pub fn stop(&mut self, ctx: &mut Ctx<'_>, me: u32, tps: &[TopicPartition], delete: bool) {
         for tp in tps {
+            self.missing.remove(tp);
             if !delete {
                 let Some(replica) = self.map.get_mut(tp) else { continue };
                 replica.stopped = true;
@@ -200,10 +210,9 @@ impl Replicas {
 
     fn fetch_missing(&mut self, ctx: &mut Ctx<'_>, me: u32) {
         let mut wanted = BTreeMap::<u32, Vec<TopicPartition>>::new();
-        for (tp, replica) in &self.map {
-            let lives = |id: &u32| *id != me && self.live.contains(id);
-            let leader = replica.state.leader.filter(lives);
-            if let (false, false, Some(leader)) = (replica.caught_up, replica.stopped, leader) {
+        for tp in &self.missing {
+            let leader = self.map.get(tp).and_then(|replica| replica.state.leader);
+            if let Some(leader) = leader.filter(|id| *id != me && self.live.contains(id)) {
                 wanted.entry(leader).or_default().push(tp.clone());
             }
         }
@@ -252,6 +261,7 @@ impl Replicas {
                 && !replica.caught_up
             {
                 replica.caught_up = true;
+                self.missing.remove(tp);
                 let (broker, tp) = (me, tp.clone());
                 ctx.out.push(Effect::Note(Note::CaughtUp { broker, leader, tp }));
             }
@@ -568,5 +578,4 @@ fn note_change(ctx: &mut Ctx<'_>, me: u32, tp: &TopicPartition, before: &[u32], 
             Note::IsrShrunk { tp, leader: Some(me), isr, left }
         }
     }));
-    _ = Error::NoNode;
 }

@@ -111,6 +111,19 @@ impl Controller {
         }
     }
 
+    fn note_removal(&self, io: &mut Io<'_>, id: u32, write: &Write) {
+        let (tp, leader, isr) = (write.tp.clone(), write.state.leader, write.state.isr.clone());
+        let before = self.context.part(&tp).and_then(|part| part.leadership.as_ref());
+        let from = before.and_then(|state| state.leader);
+        io.note(if from == leader {
+            let left = if isr.contains(&id) { Vec::new() } else { vec![id] };
+            Note::IsrShrunk { tp, leader, isr, left }
+        } else {
+            let leader_epoch = write.state.leader_epoch;
+            Note::LeaderChosen { tp, from, leader, isr, leader_epoch }
+        });
+    }
+
     fn remove_written(&mut self, io: &mut Io<'_>, id: u32, writes: Vec<Write>) {
         let Some(results) = self.written(io) else { return };
         let mut again = Vec::new();
@@ -119,8 +132,7 @@ impl Controller {
             match result {
                 Ok(stat) => {
                     write.state.zk_version = stat.version;
-                    let (leader, isr) = (write.state.leader, write.state.isr.clone());
-                    io.note(Note::IsrShrunk { tp: tp.clone(), leader, isr, left: vec![id] });
+                    self.note_removal(io, id, &write);
                     let Some(part) = self.context.part_mut(&tp) else { continue };
                     part.leadership = Some(write.state);
                     let mut others = part.assignment.clone();
