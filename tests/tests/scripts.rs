@@ -12,14 +12,22 @@ fn root() -> PathBuf {
 
 fn scripts(folder: &str) -> Vec<PathBuf> {
     let folder = root().join(folder);
-    let entries = std::fs::read_dir(&folder).expect("the folder of scripts is there");
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == "scn"))
-        .collect();
+    let mut found = Vec::new();
+    scripts_below(&folder, &mut found);
     found.sort();
     assert!(!found.is_empty(), "{} holds no scripts", folder.display());
     found
+}
+
+fn scripts_below(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the folder of scripts is there").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            scripts_below(&path, into);
+        } else if path.extension().is_some_and(|ending| ending == "scn") {
+            into.push(path);
+        }
+    }
 }
 
 /// What is wrong with one script, if anything.
@@ -52,6 +60,19 @@ fn all_hold(folder: &str) {
 #[test]
 fn scripts_do_what_they_say() {
     all_hold("tests/script");
+}
+
+/// The cases of real life are among them, each with its number.
+#[test]
+fn cases_are_found() {
+    let mut cases: Vec<String> = scripts("tests/script")
+        .iter()
+        .filter(|path| path.parent().is_some_and(|folder| folder.ends_with("cases")))
+        .filter_map(|path| path.file_name()?.to_str()?.get(..6).map(str::to_owned))
+        .collect();
+    cases.dedup();
+    assert!(cases.len() >= 18, "only {cases:?}");
+    assert!(cases.iter().all(|case| case.starts_with("RW-")), "{cases:?}");
 }
 
 #[test]

@@ -24,8 +24,16 @@ macro_rules! lesson {
     };
 }
 
-pub const ALL: [Entry; 3] =
-    [lesson!("zookeeper"), lesson!("registration"), lesson!("three-clocks")];
+pub const ALL: [Entry; 8] = [
+    lesson!("zookeeper"),
+    lesson!("registration"),
+    lesson!("three-clocks"),
+    lesson!("controller-failover"),
+    lesson!("leader-election"),
+    lesson!("zombie-controller"),
+    lesson!("quick-restart"),
+    lesson!("rolling-restart"),
+];
 
 impl Entry {
     /// Ours parse; tests see to it.
