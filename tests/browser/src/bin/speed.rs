@@ -6,6 +6,9 @@ use std::process::ExitCode;
 
 const BIG: &str = "#s=kafkascope+1;profile+textbook+seed+7;at+0s+start+broker+1..50;\
                    at+5s+create+topic+events+partitions+1000+replication+2";
+const ROLL: &str = "#s=kafkascope+1;profile+2.x+seed+7;at+0s+start+broker+1..50;\
+                    at+10s+create+topic+events+partitions+1000+replication+2;\
+                    at+30s+roll+brokers";
 /// Runs of a measurement; the middle one counts.
 const RUNS: usize = 5;
 
@@ -60,5 +63,15 @@ fn measure() -> Result<()> {
     page.testid("stage").wait()?;
     let full = page.script(FRAMES)?.as_f64().unwrap_or(0.0);
     println!("browser, 50 brokers and 1,000 partitions starting: {full:.1} frames a second");
+    drop(page);
+
+    let options = Options { fragment: ROLL.to_owned(), ..Options::default() };
+    let page = browser.open(&options)?;
+    // The caption offers to go to the last command, the rolling restart.
+    page.testid("try-0").click()?;
+    page.testid("broker-50").wait()?;
+    page.testid("transport-play").click()?;
+    let rolling = page.script(FRAMES)?.as_f64().unwrap_or(0.0);
+    println!("browser, a rolling restart of 50 brokers of 2.8.2: {rolling:.1} frames a second");
     Ok(())
 }
