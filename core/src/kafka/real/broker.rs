@@ -18,7 +18,7 @@ use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
 use crate::kafka::settings::Settings;
 use crate::zk::client::{KeeperState, WatcherId};
 use crate::zk::hold::{Heard, Session, ZkSettings};
-use crate::zk::op::{Error, EventType, Failure, Op, Path, Reply, SessionId, Zxid};
+use crate::zk::op::{Error, Failure, Op, Path, Reply, SessionId, Zxid};
 
 /// The watches a broker sets, each its own watcher object.
 pub mod watcher {
@@ -138,7 +138,7 @@ impl Broker {
     pub fn step(&mut self, ctx: &mut Ctx<'_>, input: Input) {
         match input {
             Input::Start => {
-                self.replicas.started(ctx, self.id, &self.settings);
+                self.replicas.started(ctx, &self.settings);
                 self.zk.start(ctx.now, ctx.rng);
             }
             Input::Stop => self.stop(ctx),
@@ -158,9 +158,9 @@ impl Broker {
             match heard {
                 Heard::Io(io) => ctx.out.push(Effect::Zk(io)),
                 Heard::State(state) => self.zk_state(ctx, state),
-                Heard::Event { watchers, path, kind } => {
+                Heard::Event { watchers, path, .. } => {
                     for watcher in watchers {
-                        self.watch_fired(ctx, watcher, &path, kind);
+                        self.watch_fired(ctx, watcher, &path);
                     }
                 }
                 Heard::Done { what, result } => self.done(ctx, what, result),
@@ -183,7 +183,7 @@ impl Broker {
         self.send_thread(ctx, Thread::Controller, !settings.release.pipelines());
         self.send_thread(ctx, Thread::Boot, true);
         if let Some(writer) = self.writers.front_mut() {
-            writer.run(ctx.rng, ctx.wall_ms, &settings);
+            writer.run(ctx.rng, &settings);
             if let Some(result) = writer.finished() {
                 let (to, task) = (writer.answer_to, writer.task.clone());
                 self.writers.pop_front();
@@ -195,7 +195,7 @@ impl Broker {
             self.send_thread(ctx, Thread::Writer, true);
         }
         let leads = self.known_controller;
-        self.replicas.send_changes(ctx, self.id, self.epoch, leads);
+        self.replicas.send_changes(ctx, self.epoch, leads);
         for (op, what) in self.replicas.take_asked() {
             self.zk.submit(ctx.now, op, None, what);
         }
@@ -331,8 +331,7 @@ impl Broker {
         }
     }
 
-    fn watch_fired(&mut self, ctx: &mut Ctx<'_>, watcher: WatcherId, path: &Path, kind: EventType) {
-        _ = kind;
+    fn watch_fired(&mut self, ctx: &mut Ctx<'_>, watcher: WatcherId, path: &Path) {
         match watcher {
             watcher::CONFIG_CHANGES => self.list_changes(ctx),
             #[cfg(feature = "mutations")]
@@ -410,24 +409,18 @@ impl Broker {
 
     fn hear(&mut self, ctx: &mut Ctx<'_>, from: u32, msg: Msg) {
         match msg {
-            Msg::LeaderAndIsr { from, live, orders } => {
-                if self.obeys(ctx, &from) {
-                    self.replicas.take_orders(ctx, self.id, &live, &orders);
-                }
+            Msg::LeaderAndIsr { from, live, orders } if self.obeys(ctx, &from) => {
+                self.replicas.take_orders(ctx, self.id, &live, &orders);
             }
-            Msg::UpdateMetadata { from, live, .. } => {
-                if self.obeys(ctx, &from) {
-                    self.replicas.hear_who_lives(ctx, &live);
-                }
+            Msg::UpdateMetadata { from, live, .. } if self.obeys(ctx, &from) => {
+                self.replicas.hear_who_lives(ctx, &live);
             }
-            Msg::StopReplica { from: sender, delete, partitions } => {
-                if self.obeys(ctx, &sender) {
-                    self.replicas.stop(ctx, self.id, &partitions, delete);
-                    if delete {
-                        let at = ctx.now + DELETION;
-                        self.deleted.push_back((at, from, partitions));
-                        ctx.out.push(Effect::Arm { timer: Timer::Deleted, at });
-                    }
+            Msg::StopReplica { from: sender, delete, partitions } if self.obeys(ctx, &sender) => {
+                self.replicas.stop(ctx, self.id, &partitions, delete);
+                if delete {
+                    let at = ctx.now + DELETION;
+                    self.deleted.push_back((at, from, partitions));
+                    ctx.out.push(Effect::Arm { timer: Timer::Deleted, at });
                 }
             }
             Msg::Deleted { partitions } => {

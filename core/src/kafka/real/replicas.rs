@@ -81,8 +81,7 @@ pub struct Replicas {
 }
 
 impl Replicas {
-    pub fn started(&mut self, ctx: &Ctx<'_>, me: u32, settings: &Settings) {
-        _ = me;
+    pub fn started(&mut self, ctx: &Ctx<'_>, settings: &Settings) {
         self.started_at = ctx.now;
         self.last_notice = ctx.now;
         self.send_at = Instant::NEVER;
@@ -317,14 +316,7 @@ impl Replicas {
     }
 
     /// Sends what was gathered, one request at a time.
-    pub fn send_changes(
-        &mut self,
-        ctx: &mut Ctx<'_>,
-        me: u32,
-        epoch: Zxid,
-        controller: Option<u32>,
-    ) {
-        _ = me;
+    pub fn send_changes(&mut self, ctx: &mut Ctx<'_>, epoch: Zxid, controller: Option<u32>) {
         if ctx.now < self.send_at || self.stopping {
             return;
         }
@@ -474,11 +466,9 @@ impl Replicas {
 
     pub fn timer(&mut self, ctx: &mut Ctx<'_>, me: u32, settings: &Settings, timer: Timer) {
         match timer {
-            Timer::Refetch => {
-                if ctx.now >= self.fetch_at {
-                    self.fetch_at = Instant::NEVER;
-                    self.fetch_missing(ctx, me);
-                }
+            Timer::Refetch if ctx.now >= self.fetch_at => {
+                self.fetch_at = Instant::NEVER;
+                self.fetch_missing(ctx, me);
             }
             Timer::LagStart => {
                 let at = self.grid(ctx.now, Replicas::lag_every(settings));

@@ -91,7 +91,7 @@ impl Tool {
                     zk.input(ctx.now, ctx.rng, input);
                 }
             }
-            Input::Peer { from, msg: AnyMsg::Real(msg) } => self.hear(ctx, from, *msg),
+            Input::Peer { msg: AnyMsg::Real(msg), .. } => self.hear(ctx, *msg),
             Input::Peer { .. } => {}
             Input::Timer(Timer::Tool(tries)) if tries == self.tries && !self.done => self.ask(ctx),
             Input::Timer(_) => {}
@@ -142,7 +142,7 @@ impl Tool {
             self.done = true;
             return zk.close(ctx.now, Pending::Close);
         }
-        self.writer.run(ctx.rng, ctx.wall_ms, &self.settings);
+        self.writer.run(ctx.rng, &self.settings);
         let batch = self.writer.fiber.batch;
         while let Some((slot, op, watcher)) = self.writer.fiber.next_to_send(true) {
             zk.submit(ctx.now, op, watcher, Pending::Thread { batch, slot });
@@ -190,8 +190,7 @@ impl Tool {
         }
     }
 
-    fn hear(&mut self, ctx: &mut Ctx<'_>, from: u32, msg: Msg) {
-        _ = from;
+    fn hear(&mut self, ctx: &mut Ctx<'_>, msg: Msg) {
         match msg {
             Msg::Controller { id: Some(id) } if !self.done => {
                 send(ctx, id, Msg::Ask { task: self.task.clone() });

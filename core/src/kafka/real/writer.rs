@@ -88,10 +88,10 @@ impl Writer {
         self.result.take()
     }
 
-    pub fn run(&mut self, rng: &mut Rng, wall_ms: i64, settings: &Settings) {
+    pub fn run(&mut self, rng: &mut Rng, settings: &Settings) {
         while self.result.is_none() && !self.fiber.is_waiting() {
             match self.stack.pop() {
-                Some(step) => self.step(rng, wall_ms, settings, step),
+                Some(step) => self.step(rng, settings, step),
                 None => self.result = Some(Ok(())),
             }
         }
@@ -106,14 +106,13 @@ impl Writer {
         self.result = Some(Err(why));
     }
 
-    fn step(&mut self, rng: &mut Rng, wall_ms: i64, settings: &Settings, step: Step) {
-        _ = wall_ms;
+    fn step(&mut self, rng: &mut Rng, settings: &Settings, step: Step) {
         let release = settings.release;
         match step {
             Step::Begin => self.begin(release),
             Step::Listed => self.listed(release),
             Step::BrokersRead { ids } => self.brokers_read(rng, settings, &ids),
-            Step::TopicRead => self.topic_read(release),
+            Step::TopicRead => self.topic_read(),
             Step::EntityRead => self.entity_read(release),
             Step::Config { .. }
             | Step::ConfigSet { .. }
@@ -332,7 +331,7 @@ impl Writer {
         }
     }
 
-    fn topic_read(&mut self, release: Release) {
+    fn topic_read(&mut self) {
         let mut answers = self.fiber.take().into_iter();
         let Some(Ok(Reply::Data { data, .. })) = answers.next() else {
             return self.refuse(TopicRefusal::Unknown);
@@ -344,7 +343,6 @@ impl Writer {
             Some(Ok(Reply::Data { data, .. })) => registry::read_settings(&data),
             _ => Vec::new(),
         };
-        _ = release;
         self.before = Some((info, registry::topic_id(&data), settings));
         self.list(paths::BROKER_IDS);
         self.then([Step::Listed]);

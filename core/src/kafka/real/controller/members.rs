@@ -25,7 +25,7 @@ impl Controller {
             Step::BrokersListed { first } => self.brokers_listed(first),
             Step::BrokersRead { ids, first } => self.brokers_read(io, &ids, first),
             Step::Joined(brokers) => self.joined(io, brokers),
-            Step::Left(ids) => self.left(io, &ids),
+            Step::Left(ids) => self.left(&ids),
             Step::ListTopics { first } => {
                 self.list(io, paths::TOPICS, watcher::TOPICS);
                 self.then([Step::TopicsListed { first }]);
@@ -120,7 +120,7 @@ impl Controller {
     }
 
     /// Dead brokers: elections where they led, then their replicas leave the ISRs. [§6, F1]
-    fn left(&mut self, io: &mut Io<'_>, ids: &[u32]) {
+    fn left(&mut self, ids: &[u32]) {
         for id in ids {
             self.context.live.remove(id);
             self.context.shutting_down.remove(id);
@@ -157,7 +157,6 @@ impl Controller {
             steps.push(Step::ResumeDeletions);
         }
         steps.push(Step::Flush { all: tell });
-        _ = io;
         self.then(steps);
     }
 
@@ -170,7 +169,7 @@ impl Controller {
         for topic in &gone {
             self.context.remove_topic(topic);
         }
-        if !first && !(created.is_empty() && gone.is_empty()) {
+        if !first && (!created.is_empty() || !gone.is_empty()) {
             let created = created.clone();
             io.note(Note::TopicsChanged { controller: io.me, created, gone });
         }

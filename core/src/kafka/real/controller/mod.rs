@@ -251,10 +251,6 @@ impl Controller {
         self.resign(io);
     }
 
-    pub fn is_idle(&self) -> bool {
-        self.stack.is_empty() && self.events.is_empty() && !self.fiber.is_waiting()
-    }
-
     fn then(&mut self, steps: impl IntoIterator<Item = Step, IntoIter: DoubleEndedIterator>) {
         self.stack.extend(steps.into_iter().rev());
     }
@@ -372,7 +368,7 @@ impl Controller {
         self.context.live.keys().copied().collect()
     }
 
-    /// Live brokers that are not said to be shutting down.
+    /// The topics of partitions, each once.
     fn topics_of(tps: &[TopicPartition]) -> Vec<Arc<str>> {
         let topics: BTreeSet<&Arc<str>> = tps.iter().map(|tp| &tp.topic).collect();
         topics.into_iter().cloned().collect()
