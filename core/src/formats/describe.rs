@@ -41,7 +41,8 @@ fn header(text: &mut String, topic: &TopicView, style: Style) {
     let _ = match style {
         Style::Tight => writeln!(
             text,
-            "Topic:{name}\tPartitionCount:{count}\tReplicationFactor:{replication}\tConfigs:{configs}"
+            "Topic:{name}\tPartitionCount:{count}\t\
+             ReplicationFactor:{replication}\tConfigs:{configs}"
         ),
         Style::Identified => {
             let id = topic.id.as_deref().unwrap_or_default();
