@@ -229,7 +229,7 @@ fn life(proc: &Proc) -> Life {
     match proc.state {
         State::Booting => Life::Booting,
         State::Up => Life::Up,
-        State::Paused { until } => Life::Paused { until },
+        State::Paused { until, .. } => Life::Paused { until },
         State::Down => Life::Down,
     }
 }

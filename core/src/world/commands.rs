@@ -446,7 +446,8 @@ impl World {
         let Some(index) = self.find(who) else { return };
         let until = self.now + span;
         let proc = &mut self.procs[usize::from(index)];
-        proc.state = State::Paused { until };
+        let booting = proc.state == State::Booting;
+        proc.state = State::Paused { until, booting };
         let life = proc.life;
         self.emit(emit, index, true, Event::Paused { until });
         self.procs[usize::from(index)].fault = emit.cause;

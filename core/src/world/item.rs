@@ -81,7 +81,9 @@ impl What {
     pub fn receiver(&self) -> Option<u16> {
         match self {
             What::Peer { to, .. } => Some(*to),
-            What::ClientTimer { proc, .. } | What::BrokerTimer { proc, .. } => Some(*proc),
+            What::Boot { proc, .. }
+            | What::ClientTimer { proc, .. }
+            | What::BrokerTimer { proc, .. } => Some(*proc),
             _ => None,
         }
     }

@@ -256,10 +256,11 @@ impl World {
 
     fn resume(&mut self, emit: &mut Emit<'_>, index: u16, life: u32) {
         let proc = &mut self.procs[usize::from(index)];
-        if proc.life != life || !matches!(proc.state, State::Paused { .. }) {
+        let State::Paused { booting, .. } = proc.state else { return };
+        if proc.life != life {
             return;
         }
-        proc.state = State::Up;
+        proc.state = if booting { State::Booting } else { State::Up };
         let backlog = std::mem::take(&mut proc.backlog);
         self.changed();
         self.emit(emit, index, false, Event::Resumed);

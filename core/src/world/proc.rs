@@ -35,6 +35,8 @@ pub enum State {
     Up,
     Paused {
         until: Instant,
+        /// It had not begun to run.
+        booting: bool,
     },
     Down,
 }
@@ -206,7 +208,7 @@ impl Proc {
         digest.u64(match self.state {
             State::Booting => 1,
             State::Up => 2,
-            State::Paused { until } => until.0 << 3 | 3,
+            State::Paused { until, booting } => until.0 << 3 | if booting { 5 } else { 3 },
             State::Down => 4,
         });
         match &self.node {

@@ -76,4 +76,44 @@ fn main() {
     black_box(view::timeline(&lab, lab.explored(), 700));
     println!("view of the timeline: {}", per(clock.elapsed(), 1));
     println!("digest: {:016x}", lab.digest());
+    drop(lab);
+    for partitions in [10, 100, 1_000, 10_000] {
+        real(partitions);
+    }
+}
+
+/// 50 brokers of 2.8.2 with so many partitions of three replicas: what an event costs while nothing
+/// happens, and what the crash of a broker costs until all is quiet again.
+fn real(partitions: u32) {
+    let topics = partitions.div_ceil(1_000);
+    let each = partitions / topics;
+    let mut text = String::from("kafkascope 1\nprofile 2.x release 2.8.2 seed 7\n");
+    text += "set auto.leader.rebalance.enable 0\nat 0s start broker 1\nat 1s start broker 2..50\n";
+    for n in 0..topics {
+        let at = 5 + n;
+        text += &format!("at {at}s create topic t{n} partitions {each} replication 3\n");
+    }
+    let script = script::parse(&text).expect("the script is well-formed");
+    let mut lab = Lab::new(script::run_of(&script));
+    let clock = Clock::now();
+    let _ = lab.advance(Instant(60_000_000), u32::MAX);
+    let made = clock.elapsed();
+
+    let before = lab.world().event_no;
+    let clock = Clock::now();
+    let _ = lab.advance(Instant(360_000_000), u32::MAX);
+    let idle = per(clock.elapsed(), lab.world().event_no - before);
+
+    let kill = script::parse_command("kill -9 broker 7").expect("a command");
+    let rows = lab.rows().len();
+    let before = lab.world().event_no;
+    let clock = Clock::now();
+    let _ = lab.submit(kill);
+    let until = lab.now() + Span::from_secs(30);
+    let _ = lab.advance(until, u32::MAX);
+    let crash = per(clock.elapsed(), 1);
+    let (events, rows) = (lab.world().event_no - before, lab.rows().len() - rows);
+    println!("2.8.2, 50 brokers, {partitions} partitions x 3: made in {}", per(made, 1));
+    println!("  idle event: {idle}");
+    println!("  crash of a broker until quiet: {crash}, {events} events, {rows} rows");
 }

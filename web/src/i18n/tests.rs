@@ -71,3 +71,15 @@ fn every_text_is_used() {
         .collect();
     assert_eq!(unused, Vec::<String>::new(), "texts that nothing shows");
 }
+
+#[test]
+fn every_invariant_says_what_holds_and_what_broke() {
+    for invariant in &kafkascope_core::invariant::ALL {
+        for part in ["title", "broken"] {
+            let key = format!("invariant.{}.{part}", invariant.name);
+            for lang in [Lang::En, Lang::Zh] {
+                assert!(lookup(lang, &key).is_some(), "{key} in {lang:?}");
+            }
+        }
+    }
+}
