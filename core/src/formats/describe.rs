@@ -41,13 +41,8 @@ fn header(text: &mut String, topic: &TopicView, style: Style) {
     let _ = match style {
         Style::Tight => writeln!(
             text,
-<<<<<<< HEAD
             "Topic:{name}\tPartitionCount:{count}\tReplicationFactor:{replication}\t\
              Configs:{configs}"
-=======
-            "Topic:{name}\tPartitionCount:{count}\t\
-             ReplicationFactor:{replication}\tConfigs:{configs}"
->>>>>>> slice2-lessons
         ),
         Style::Identified => {
             let id = topic.id.as_deref().unwrap_or_default();
