@@ -99,6 +99,14 @@ fn real(partitions: u32) {
     let _ = lab.advance(Instant(60_000_000), u32::MAX);
     let made = clock.elapsed();
 
+    let mut world = lab.world().clone();
+    let (commands, mut rows) = (lab.run().commands.clone(), Vec::new());
+    let clock = Clock::now();
+    while world.next_at(&commands).is_some_and(|at| at <= Instant(360_000_000)) {
+        rows.clear();
+        world.step(&commands, &mut rows);
+    }
+    let alone = per(clock.elapsed(), world.event_no - lab.world().event_no);
     let before = lab.world().event_no;
     let clock = Clock::now();
     let _ = lab.advance(Instant(360_000_000), u32::MAX);
@@ -114,6 +122,6 @@ fn real(partitions: u32) {
     let crash = per(clock.elapsed(), 1);
     let (events, rows) = (lab.world().event_no - before, lab.rows().len() - rows);
     println!("2.8.2, 50 brokers, {partitions} partitions x 3: made in {}", per(made, 1));
-    println!("  idle event: {idle}");
+    println!("  idle event: {idle}, without checks and checkpoints {alone}");
     println!("  crash of a broker until quiet: {crash}, {events} events, {rows} rows");
 }
