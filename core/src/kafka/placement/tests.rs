@@ -31,11 +31,11 @@ fn what_cannot_be_placed_says_why() {
     assert_eq!(assign(&[1], 1, 0, 0, 0), Err(Refusal::NoReplicas));
     let few = Refusal::TooFewBrokers { replication: 3, brokers: 2 };
     assert_eq!(assign(&[1, 2], 1, 3, 0, 0), Err(few));
-    assert_eq!(assign(&[], 1, 1, 0, 0).is_err(), true);
+    assert!(assign(&[], 1, 1, 0, 0).is_err());
 }
 
 fn in_racks(racks: &[&str]) -> Vec<(u32, Rack)> {
-    (1..).zip(racks).map(|(id, rack)| (id, (*rack != "").then(|| (*rack).into()))).collect()
+    (1..).zip(racks).map(|(id, rack)| (id, (!rack.is_empty()).then(|| (*rack).into()))).collect()
 }
 
 #[test]
