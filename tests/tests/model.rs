@@ -317,7 +317,7 @@ fn release_1_1_1() {
 
 #[test]
 fn release_2_8_2() {
-    let counts = Counts { faults: 28_355, states: 12_438, last: 262, stuck: 0 };
+    let counts = Counts { faults: 28_349, states: 12_432, last: 262, stuck: 0 };
     holds("profile 2.x release 2.8.2 seed 7\n", counts);
 }
 

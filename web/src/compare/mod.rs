@@ -1,5 +1,6 @@
 //! What came out differently when the same commands were told to another profile or release.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use kafkascope_core::base::Instant;
@@ -74,12 +75,12 @@ pub fn choose(ctx: &Ctx, lang: Lang, choice: Choice) {
     let (at, rows) = ctx.engine.retell(choice.config());
     lessons::leave(ctx);
     let (before, after) = (before.name(lang), choice.name(lang));
-    ctx.act(UiAction::Compare(Some(Arc::new(Comparison { at, before, after, rows }))));
+    ctx.act(UiAction::Compare(Some(Rc::new(Comparison { at, before, after, rows }))));
 }
 
 #[derive(PartialEq, Properties)]
 pub struct CompareProps {
-    pub comparison: Option<Arc<Comparison>>,
+    pub comparison: Option<Rc<Comparison>>,
 }
 
 #[component]

@@ -1,6 +1,6 @@
 //! What can happen to the page. What happens to the run goes to the engine instead.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::ui::{Dialog, DockTab, Menu, NarrowTab, Selected, StoryFilter, Theme};
 use crate::compare::Comparison;
@@ -27,7 +27,7 @@ pub enum UiAction {
     ShowNarrow(NarrowTab),
     FilterStory(StoryFilter),
     /// Shows what came out differently, or forgets it.
-    Compare(Option<Arc<Comparison>>),
+    Compare(Option<Rc<Comparison>>),
     /// Closes the topmost thing: menu, dialog, selection.
     Escape,
     Znodes(ZnodesAction),

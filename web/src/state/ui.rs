@@ -1,5 +1,6 @@
 //! The state of the page.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use kafkascope_core::world::Who;
@@ -125,5 +126,5 @@ pub struct UiState {
     pub console: ConsoleUi,
     pub lesson: LessonUi,
     pub share: ShareUi,
-    pub comparison: Option<Arc<Comparison>>,
+    pub comparison: Option<Rc<Comparison>>,
 }
