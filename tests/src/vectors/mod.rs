@@ -1,9 +1,12 @@
 //! Runs files of vectors: answers of the real systems, put to ours. What a file is about is told by
 //! its content, never by its name.
 
+mod consumer_zk;
 pub mod json;
 mod kafka;
 mod kinds;
+mod log;
+mod producer;
 mod zk_client;
 mod zk_misc;
 mod zk_rig;
