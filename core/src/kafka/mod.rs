@@ -7,6 +7,7 @@ pub mod consumer_zk;
 pub mod controller;
 pub mod election;
 pub mod event;
+pub mod group;
 pub mod log;
 pub mod msg;
 pub mod partitioner;

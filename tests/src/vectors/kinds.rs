@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Failure, Outcome, consumer_zk, kafka, log, producer, zk_misc, zk_scenario};
+use super::{Failure, Outcome, assignor, consumer_zk, kafka, log, producer, zk_misc, zk_scenario};
 
 /// A kind of vector: how it is known and how it is run, or why it is not yet.
 struct Kind {
@@ -31,7 +31,8 @@ const KINDS: &[Kind] = &[
         run: Err("reconciliation: group slice"),
     },
     Kind { is: consumer_zk::is, run: Ok(consumer_zk::run) },
-    Kind { is: |v| has(v, &["topics", "members"]), run: Err("assignors: group slice") },
+    Kind { is: |v| v["assignor"].is_string(), run: Err("server-side assignors: group slice") },
+    Kind { is: |v| has(v, &["topics", "members"]), run: Ok(assignor::run) },
 ];
 
 fn has(vector: &Value, fields: &[&str]) -> bool {

@@ -1,0 +1,3 @@
+//! Groups with a coordinator.
+
+pub mod assignor;
