@@ -31,7 +31,8 @@ impl Claims {
             .collect();
         let said: Vec<Vec<u32>> = (group.members.iter())
             .map(|member| {
-                let all = member.owned.iter().flat_map(|(t, list)| list.iter().map(move |p| (t, p)));
+                let all =
+                    member.owned.iter().flat_map(|(t, list)| list.iter().map(move |p| (t, p)));
                 all.filter_map(|(topic, partition)| group.number(topic, *partition)).collect()
             })
             .collect();
@@ -71,12 +72,37 @@ impl Claims {
     }
 }
 
+/// Who says it owns a partition: nobody, one, or several.
+#[derive(Clone, Copy, Default)]
+pub struct Claimants {
+    first: Option<u32>,
+    more: bool,
+}
+
+impl Claimants {
+    /// Whether somebody else than this member says so.
+    pub fn has_but(self, member: u32) -> bool {
+        self.more || self.first.is_some_and(|first| first != member)
+    }
+}
+
+impl Claims {
+    /// By the partition's number.
+    pub fn claimants(&self) -> Vec<Claimants> {
+        let mut all = vec![Claimants::default(); self.disputed.len()];
+        for (member, numbers) in (0..).zip(&self.said) {
+            for number in numbers {
+                let claimants = &mut all[*number as usize];
+                claimants.more |= claimants.has_but(member);
+                claimants.first.get_or_insert(member);
+            }
+        }
+        all
+    }
+}
+
 /// Of claims older than the newest generation of all, the newest one for each partition.
-fn previous(
-    partitions: usize,
-    generations: &[Option<i32>],
-    said: &[Vec<u32>],
-) -> Vec<Option<u32>> {
+fn previous(partitions: usize, generations: &[Option<i32>], said: &[Vec<u32>]) -> Vec<Option<u32>> {
     let newest = generations.iter().flatten().copied().max().unwrap_or(UNKNOWN);
     let mut found: Vec<Option<(i32, u32)>> = vec![None; partitions];
     for ((member, generation), numbers) in (0..).zip(generations).zip(said) {

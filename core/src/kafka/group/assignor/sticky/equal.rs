@@ -11,6 +11,7 @@ struct Deal<'a, 'b> {
     moving: Vec<(u32, u32)>,
     /// Partitions that go to another one's hands: given up, or disputed.
     let_go: Vec<bool>,
+    disputed: Vec<bool>,
     least: u32,
     most: u32,
     /// How many members may have one more than the least, and how many have.
@@ -33,7 +34,8 @@ pub fn deal(group: &Numbered<'_>, claims: Claims) -> Dealt {
         group,
         given: vec![Vec::new(); members as usize],
         moving: Vec::new(),
-        let_go: claims.disputed,
+        let_go: claims.disputed.clone(),
+        disputed: claims.disputed,
         least,
         most: partitions.div_ceil(members),
         may_have_more: partitions % members,
@@ -63,8 +65,13 @@ impl Deal<'_, '_> {
     fn keep(&mut self, owned: Vec<Vec<u32>>) {
         let topic_of = self.group.topic_of_each();
         for (member, mut own) in (0u32..).zip(owned) {
+            // A dispute outlives even a newer claim that is walked later. [F5]
+            own.retain(|number| !self.disputed[*number as usize]);
             if self.by_rack {
-                own.retain(|number| self.group.racks.fit(member, *number));
+                let racks = &self.group.racks;
+                let (fit, stray) = own.into_iter().partition(|number| racks.fit(member, *number));
+                own = fit;
+                self.let_go(stray);
             }
             own.sort_unstable_by_key(|number| {
                 let topic = topic_of[*number as usize];
@@ -90,10 +97,14 @@ impl Deal<'_, '_> {
                     self.least
                 }
             };
-            for number in own.drain(keeps as usize..) {
-                self.let_go[number as usize] = true;
-            }
+            self.let_go(own.split_off(keeps as usize));
             self.given[member as usize] = own;
+        }
+    }
+
+    fn let_go(&mut self, numbers: Vec<u32>) {
+        for number in numbers {
+            self.let_go[number as usize] = true;
         }
     }
 

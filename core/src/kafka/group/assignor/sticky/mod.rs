@@ -37,6 +37,10 @@ struct Dealt {
 pub fn sticky(topics: &Topics, members: &[Member], protocol: Protocol) -> Sticky {
     let group = Numbered::new(topics, by_id(members));
     let claims = Claims::new(&group, protocol);
+    let others = match protocol {
+        Protocol::Eager => Vec::new(),
+        Protocol::Cooperative => claims.claimants(),
+    };
     let dealt = if all_subscribe_alike(&group.members) {
         equal::deal(&group, claims)
     } else {
@@ -47,6 +51,7 @@ pub fn sticky(topics: &Topics, members: &[Member], protocol: Protocol) -> Sticky
         Protocol::Cooperative => {
             let mut given = dealt.given.clone();
             let mut moving = dealt.moving;
+            moving.retain(|(member, number)| others[*number as usize].has_but(*member));
             moving.sort_unstable();
             for member in moving.chunk_by(|a, b| a.0 == b.0) {
                 let is_held = |number: &u32| {

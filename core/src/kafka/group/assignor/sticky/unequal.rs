@@ -125,12 +125,15 @@ impl Deal<'_, '_> {
         let first: Vec<u32> = free.iter().filter(is_movable).copied().collect();
         let takes_no_part = |member: u32| {
             let topics = &self.group.subscriptions[member as usize];
-            let most: u32 = topics.iter().map(|topic| self.group.of_topic(*topic).len() as u32).sum();
+            let most: u32 =
+                topics.iter().map(|topic| self.group.of_topic(*topic).len() as u32).sum();
             self.count[member as usize] == most && !topics.iter().any(|topic| shared(*topic))
         };
         let out: Vec<(u32, u32)> =
             self.sorted.iter().copied().filter(|(_, member)| takes_no_part(*member)).collect();
-        out.iter().for_each(|entry| drop(self.sorted.remove(entry)));
+        for entry in &out {
+            self.sorted.remove(entry);
+        }
         let before = (self.owner.clone(), self.count.clone(), self.spread());
         if !must_revoke {
             self.level(&first);
@@ -174,9 +177,8 @@ impl Deal<'_, '_> {
         let owner = self.owner[number as usize]?;
         let below = self.count[owner as usize].saturating_sub(1);
         let topic = self.topic_of[number as usize];
-        let fewer = |member: &u32| {
-            self.count[*member as usize] < below && self.subscribes(*member, topic)
-        };
+        let fewer =
+            |member: &u32| self.count[*member as usize] < below && self.subscribes(*member, topic);
         let former = self.previous[number as usize].filter(fewer);
         former.or_else(|| self.least(number, false, below))
     }
