@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kafkascope_core::kafka::group::assignor::{
-    Assignment, Member, Partitions, Protocol, Topic, Topics, range, round_robin, sticky,
+    Assignment, Member, Partitions, Protocol, Topic, Topics, range, round_robin, server_range,
+    sticky, uniform, uniform_by_different_topics, uniform_by_same_topics,
 };
 use serde_json::{Value, json};
 
@@ -135,4 +136,87 @@ pub fn is_as_good(given: &Assignment, expected: &Assignment) -> bool {
         own.flat_map(|(topic, list)| list.into_iter().map(move |p| (topic.clone(), p))).collect()
     };
     sizes(given) == sizes(expected) && all(given) == all(expected)
+}
+
+// --- Assignors of the server ---------------------------------------------------------------------
+
+/// Names in the order that the reference walked them in, so that sorting them is that walk.
+struct Walk {
+    names: BTreeMap<String, String>,
+    back: BTreeMap<String, String>,
+}
+
+impl Walk {
+    fn new(walked: &Value, all: impl Iterator<Item = String>) -> Walk {
+        let walked = walked.as_array().into_iter().flatten();
+        let walked: Vec<&str> = walked.filter_map(Value::as_str).collect();
+        let place = |name: &str| walked.iter().position(|walked| *walked == name);
+        let prefixed = |name: String| match place(&name) {
+            Some(at) => (name.clone(), format!("{at:06} {name}")),
+            None => (name.clone(), name),
+        };
+        let names: BTreeMap<String, String> = all.map(prefixed).collect();
+        let back = names.iter().map(|(name, walked)| (walked.clone(), name.clone())).collect();
+        Walk { names, back }
+    }
+
+    fn there(&self, name: &str) -> String {
+        self.names.get(name).map_or(name, String::as_str).to_owned()
+    }
+
+    fn back(&self, name: &str) -> String {
+        self.back.get(name).map_or(name, String::as_str).to_owned()
+    }
+}
+
+/// As 4.4.0 answers.
+pub fn run_on_server(vector: &Value) -> Vec<Failure> {
+    let (mut topics, mut members) = (topics(vector), members(vector));
+    let exists = |name: &String| vector["topics"][name].as_i64().is_some_and(|count| count >= 0);
+    topics.retain(|name, _| exists(name));
+    let order = &vector["walk_order"];
+    let by_topic = Walk::new(&order["topics"], topics.keys().cloned());
+    let by_member = Walk::new(&order["members"], members.iter().map(|m| m.id.clone()));
+    let topics: Topics =
+        topics.into_iter().map(|(name, topic)| (by_topic.there(&name), topic)).collect();
+    for member in &mut members {
+        member.id = by_member.there(&member.id);
+        member.topics.iter_mut().for_each(|name| *name = by_topic.there(name));
+        let owned = std::mem::take(&mut member.owned).into_iter();
+        member.owned = owned.map(|(name, list)| (by_topic.there(&name), list)).collect();
+    }
+    let rule = match (text(&vector["assignor"]), text(&vector["subscription_type"])) {
+        ("range", _) => server_range,
+        ("uniform", "homogeneous") => uniform_by_same_topics,
+        ("uniform", "heterogeneous") => uniform_by_different_topics,
+        ("uniform", _) => uniform,
+        _ => return vec![Failure::new("", "assignor", vector["assignor"].clone(), Value::Null)],
+    };
+    let given = rule(&topics, &members);
+    members.reverse();
+    if rule(&topics, &members) != given {
+        return vec![Failure::new("members reversed", "expect", Value::Null, Value::Null)];
+    }
+    let error = text(&vector["expect_error"]);
+    let Ok(given) = given else {
+        let got = "PartitionAssignorException";
+        let same = error == got;
+        let failure = Failure::new("", "expect_error", error.into(), got.into());
+        return if same { Vec::new() } else { vec![failure] };
+    };
+    let back = |own: Partitions| -> Partitions {
+        own.into_iter().map(|(name, list)| (by_topic.back(&name), list)).collect()
+    };
+    let given: Assignment =
+        given.into_iter().map(|(id, own)| (by_member.back(&id), back(own))).collect();
+    for member in &mut members {
+        member.id = by_member.back(&member.id);
+    }
+    let expected = vector.get("expect_4.4.0").unwrap_or(&vector["expect"]);
+    let expected = whole(assignment(expected), &members);
+    if error.is_empty() && expected == given {
+        Vec::new()
+    } else {
+        vec![Failure::new("4.4.0", "expect", json!(expected), json!(given))]
+    }
 }

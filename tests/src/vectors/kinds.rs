@@ -31,7 +31,8 @@ const KINDS: &[Kind] = &[
         run: Err("reconciliation: group slice"),
     },
     Kind { is: consumer_zk::is, run: Ok(consumer_zk::run) },
-    Kind { is: |v| v["assignor"].is_string(), run: Err("server-side assignors: group slice") },
+    Kind { is: |v| v["assignor"] == "simple", run: Err("share groups: not yet") },
+    Kind { is: |v| v["assignor"].is_string(), run: Ok(assignor::run_on_server) },
     Kind { is: |v| has(v, &["topics", "members"]), run: Ok(assignor::run) },
 ];
 

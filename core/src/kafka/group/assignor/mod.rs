@@ -7,12 +7,16 @@ mod round_robin;
 mod sticky;
 #[cfg(test)]
 mod tests;
+mod uniform;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use range::range;
 pub use round_robin::round_robin;
 pub use sticky::{Protocol, Sticky, sticky};
+pub use uniform::{
+    NoSuchTopic, server_range, uniform, uniform_by_different_topics, uniform_by_same_topics,
+};
 
 /// Racks of the replicas of a partition, of those that have one.
 pub type Racks = BTreeSet<String>;

@@ -34,6 +34,15 @@ pub fn range(topics: &Topics, members: &[Member]) -> Assignment {
     group.named(given)
 }
 
+/// Range without racks.
+pub(super) fn plain(group: &Numbered<'_>) -> Vec<Vec<u32>> {
+    let mut given = vec![Vec::new(); group.members.len()];
+    for topic in 0..group.topics.len() as u32 {
+        Share::new(group, topic).rest(group, &mut given);
+    }
+    given
+}
+
 /// Topics that have the same subscribers and as many partitions. Those of which no subscriber
 /// has a rack are left out.
 fn alike(group: &Numbered<'_>) -> Vec<Vec<u32>> {
