@@ -21,7 +21,7 @@ fn counts(value: &Value) -> BTreeMap<String, u32> {
     entries.map(|(name, n)| (name.clone(), number(n))).collect()
 }
 
-fn members(vector: &Value) -> Result<Vec<Member>, Failure> {
+fn members(vector: &Value) -> Result<Vec<Member>, String> {
     let entries = vector["members"].as_object().into_iter().flatten();
     entries
         .map(|(id, wants)| {
@@ -29,7 +29,7 @@ fn members(vector: &Value) -> Result<Vec<Member>, Failure> {
             let pattern = |wants: BTreeMap<String, u32>| {
                 let (pattern, streams) = wants.into_iter().next().unwrap_or_default();
                 let made = Pattern::filter(&pattern).map(|made| (made, streams));
-                made.map_err(|_| Failure::new(id, "pattern", pattern.into(), Value::Null))
+                made.map_err(|_| pattern)
             };
             let subscription = match text(&vector["patterns"][id]) {
                 "white_list" => pattern(wants).map(|(p, n)| Subscription::WhiteList(p, n))?,
@@ -84,7 +84,7 @@ pub fn run(vector: &Value) -> Vec<Failure> {
     let topics = counts(&vector["topics"]);
     let members = match members(vector) {
         Ok(members) => members,
-        Err(why) => return vec![why],
+        Err(no) => return vec![Failure::new("", "pattern", no.into(), Value::Null)],
     };
     let strategy = Strategy::named(text(&vector["kind"]));
     let group = Group::new(&topics, &members);

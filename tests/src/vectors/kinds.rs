@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Failure, Outcome, assignor, consumer_zk, kafka, log, producer, zk_misc, zk_scenario};
+use super::{
+    Failure, Outcome, assignor, consumer_zk, group, kafka, log, producer, zk_misc, zk_scenario,
+};
 
 /// A kind of vector: how it is known and how it is run, or why it is not yet.
 struct Kind {
@@ -15,6 +17,7 @@ const KINDS: &[Kind] = &[
     Kind { is: zk_misc::is, run: Ok(zk_misc::run) },
     Kind { is: |v| has(v, &["key_hex", "hash"]), run: Ok(producer::run_murmur2) },
     Kind { is: |v| has(v, &["group", "java_hash"]), run: Ok(producer::run_coordinator) },
+    Kind { is: |v| v["api"] == "select-protocol", run: Ok(group::run_vote) },
     Kind { is: |v| v["api"].is_string(), run: Err("group protocol: group slice") },
     Kind { is: |v| has(v, &["setup", "steps"]), run: Ok(log::run_leader) },
     Kind { is: |v| has(v, &["leader_leo", "hw"]), run: Ok(log::run_hw) },
@@ -26,10 +29,7 @@ const KINDS: &[Kind] = &[
     Kind { is: kafka::is_election, run: Ok(kafka::run_election) },
     Kind { is: |v| v["kind"] == "kraft-striped", run: Err("placement: KRaft slice") },
     Kind { is: kafka::is_placement, run: Ok(kafka::run_placement) },
-    Kind {
-        is: |v| has(v, &["member", "target_epoch", "target"]),
-        run: Err("reconciliation: group slice"),
-    },
+    Kind { is: |v| has(v, &["member", "target_epoch", "target"]), run: Ok(group::run_reconcile) },
     Kind { is: consumer_zk::is, run: Ok(consumer_zk::run) },
     Kind { is: |v| v["assignor"] == "simple", run: Err("share groups: not yet") },
     Kind { is: |v| v["assignor"].is_string(), run: Ok(assignor::run_on_server) },

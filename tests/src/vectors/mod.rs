@@ -3,6 +3,7 @@
 
 mod assignor;
 mod consumer_zk;
+mod group;
 pub mod json;
 mod kafka;
 mod kinds;
