@@ -124,10 +124,16 @@ impl<'a> Numbered<'a> {
         (0..).zip(&self.topics).flat_map(|(t, (_, count))| (0..*count).map(move |_| t)).collect()
     }
 
-    /// The number of a partition, if there is such a one.
-    fn number(&self, topic: &str, partition: u32) -> Option<u32> {
-        let at = self.topics.binary_search_by_key(&topic, |(name, _)| name).ok()?;
-        (partition < self.topics[at].1).then(|| self.bases[at] + partition)
+    /// The number of a topic, if it exists and somebody subscribes to it.
+    fn topic(&self, name: &str) -> Option<u32> {
+        let at = self.topics.binary_search_by_key(&name, |(name, _)| name);
+        at.ok().map(|at| at as u32)
+    }
+
+    /// Numbers of those partitions of a topic that exist.
+    fn existing<'p>(&self, topic: u32, partitions: &'p [u32]) -> impl Iterator<Item = u32> + 'p {
+        let (base, count) = (self.bases[topic as usize], self.topics[topic as usize].1);
+        partitions.iter().filter(move |number| **number < count).map(move |number| base + number)
     }
 
     /// The names again. Partitions in any order.

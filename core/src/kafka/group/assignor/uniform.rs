@@ -34,21 +34,15 @@ pub fn uniform(topics: &Topics, members: &[Member]) -> Result<Assignment, NoSuch
 
 /// What each member has at present, as far as it subscribes to it still: ascending.
 fn present(group: &Numbered<'_>) -> Vec<Vec<u32>> {
-    let subscribed = |member: usize, topic: &str| {
-        let topics = &group.subscriptions[member];
-        let mut names = topics.iter().map(|number| group.topics[*number as usize].0);
-        names.any(|name| name == topic)
-    };
-    let of = |(member, who): (usize, &&Member)| {
-        let topics = who.owned.iter().filter(|(topic, _)| subscribed(member, topic));
-        let numbers = topics.flat_map(|(topic, list)| {
-            list.iter().filter_map(|partition| group.number(topic, *partition))
-        });
-        let mut numbers: Vec<u32> = numbers.collect();
+    let of = |(who, subscription): (&&Member, &Vec<u32>)| {
+        let known = who.owned.iter().filter_map(|(name, list)| Some((group.topic(name)?, list)));
+        let kept = known.filter(|(topic, _)| subscription.binary_search(topic).is_ok());
+        let mut numbers: Vec<u32> =
+            kept.flat_map(|(topic, list)| group.existing(topic, list)).collect();
         numbers.sort_unstable();
         numbers
     };
-    group.members.iter().enumerate().map(of).collect()
+    group.members.iter().zip(&group.subscriptions).map(of).collect()
 }
 
 /// Everybody keeps what it has up to its quota; one more than the floor goes to who has enough

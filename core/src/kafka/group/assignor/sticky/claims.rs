@@ -31,9 +31,9 @@ impl Claims {
             .collect();
         let said: Vec<Vec<u32>> = (group.members.iter())
             .map(|member| {
-                let all =
-                    member.owned.iter().flat_map(|(t, list)| list.iter().map(move |p| (t, p)));
-                all.filter_map(|(topic, partition)| group.number(topic, *partition)).collect()
+                let owned = member.owned.iter();
+                let known = owned.filter_map(|(topic, list)| Some((group.topic(topic)?, list)));
+                known.flat_map(|(topic, list)| group.existing(topic, list)).collect()
             })
             .collect();
         let mut disputed = vec![false; partitions];
