@@ -1,5 +1,6 @@
 //! Patterns of topics: as much of a regular expression as names of topics need. A whole name
-//! matches or not; steps grow with the name, not with the ways to match it. [spec consumer-zk.md R3]
+//! matches or not; steps grow with the name, not with the ways to match it.
+//! [spec consumer-zk.md R3]
 
 use std::collections::BTreeSet;
 
