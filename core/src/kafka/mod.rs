@@ -3,10 +3,14 @@
 
 pub mod admin;
 pub mod broker;
+pub mod consumer_zk;
 pub mod controller;
 pub mod election;
 pub mod event;
+pub mod group;
+pub mod log;
 pub mod msg;
+pub mod partitioner;
 pub mod paths;
 pub mod payload;
 pub mod placement;

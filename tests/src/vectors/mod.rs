@@ -1,15 +1,21 @@
 //! Runs files of vectors: answers of the real systems, put to ours. What a file is about is told by
 //! its content, never by its name.
 
+mod assignor;
+mod consumer_zk;
+mod group;
 pub mod json;
 mod kafka;
 mod kinds;
+mod log;
+mod producer;
 mod zk_client;
 mod zk_misc;
 mod zk_rig;
 mod zk_scenario;
 mod zk_shape;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,6 +105,25 @@ pub fn run_dir(dir: &Path) -> Vec<Report> {
     files.iter().map(|file| run_file(file)).collect()
 }
 
+/// A vector of an assignor with the class that answered, which only the head of its file names:
+/// the first `consumer.SomeAssignor`.
+fn with_class<'a>(vector: &'a Value, document: &Value) -> Cow<'a, Value> {
+    let about = json::text(&document["about"]);
+    let word = |c: char| c.is_ascii_alphanumeric();
+    let mut names = about.split("consumer.").skip(1).map(|rest| {
+        let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+        &rest[..end]
+    });
+    let (Some(class), true) =
+        (names.find(|name| name.ends_with("Assignor")), vector["members"].is_array())
+    else {
+        return Cow::Borrowed(vector);
+    };
+    let mut vector = vector.clone();
+    vector["class"] = class.into();
+    Cow::Owned(vector)
+}
+
 /// One file of vectors.
 pub fn run_file(file: &Path) -> Report {
     let name = file.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -116,7 +141,7 @@ pub fn run_file(file: &Path) -> Report {
     };
     report.total = vectors.len();
     for (at, vector) in vectors.iter().enumerate() {
-        match kinds::run(vector) {
+        match kinds::run(&with_class(vector, &document)) {
             Outcome::Passed => report.passed += 1,
             Outcome::Skipped(why) => *report.skipped.entry(why).or_default() += 1,
             Outcome::Failed(failures) => {

@@ -1,0 +1,5 @@
+//! Groups with a coordinator.
+
+pub mod assignor;
+pub mod reconcile;
+pub mod vote;
