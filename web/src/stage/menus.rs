@@ -150,22 +150,8 @@ fn topic(
         Callback::from(move |()| ctx.act(action.clone()))
     };
     let open = menu.as_ref() == Some(&id);
-    let refused = ctx.engine.check(&Command::DeleteTopic { topic: name.clone() }).err();
-    let delete = Item {
-        icon: Some("kill"),
-        danger: true,
-        disabled: refused.map(|why| words::refusal(lang, &why).into()),
-        ..Item::new(
-            "delete",
-            lang.t(k::ACT_DELETE_TOPIC),
-            act(UiAction::OpenDialog(Dialog::DeleteTopic(name.clone()))),
-        )
-    };
-    let mut items = Vec::new();
-    if ctx.engine.read(view::release).is_some() {
-        items.extend(administrate(lang, ctx, name));
-    }
-    items.push(delete);
+    // What an entry needs to know costs a look at everything: nobody sees it in a closed menu.
+    let items = if open { topic_items(lang, ctx, topic) } else { Vec::new() };
     let label = lang.fill(k::STAGE_MENU, &[("who", name)]);
     let title = lang.fill(k::TIP_RF, &[("name", name), ("n", &topic.replication)]);
     let shown = format!("{name} · {}", copies(lang, topic));
@@ -183,18 +169,38 @@ fn topic(
     }
 }
 
+fn topic_items(lang: Lang, ctx: &Ctx, topic: &TopicView) -> Vec<Item> {
+    let name = &topic.name;
+    let refused = ctx.engine.check(&Command::DeleteTopic { topic: name.clone() }).err();
+    let choose = {
+        let (ctx, name) = (ctx.clone(), name.clone());
+        Callback::from(move |()| {
+            ctx.act(UiAction::OpenDialog(Dialog::DeleteTopic(name.clone())));
+        })
+    };
+    let delete = Item {
+        icon: Some("kill"),
+        danger: true,
+        disabled: refused.map(|why| words::refusal(lang, &why).into()),
+        ..Item::new("delete", lang.t(k::ACT_DELETE_TOPIC), choose)
+    };
+    let mut items = Vec::new();
+    if ctx.engine.read(view::release).is_some() {
+        items.extend(administrate(lang, ctx, topic));
+    }
+    items.push(delete);
+    items
+}
+
 /// What only real releases know.
-fn administrate(lang: Lang, ctx: &Ctx, name: &Arc<str>) -> [Item; 3] {
+fn administrate(lang: Lang, ctx: &Ctx, topic: &TopicView) -> [Item; 3] {
+    let name = &topic.name;
     let dialog = |dialog: Dialog| {
         let ctx = ctx.clone();
         Callback::from(move |()| ctx.act(UiAction::OpenDialog(dialog.clone())))
     };
-    let partitions = ctx.engine.read(|lab| {
-        let topics = view::stage(lab).topics;
-        let topic = topics.into_iter().find(|topic| topic.name == *name);
-        topic.map(|topic| topic.partitions).unwrap_or_default()
-    });
-    let named = partitions
+    let named = topic
+        .partitions
         .iter()
         .map(|partition| TopicPartition { topic: name.clone(), partition: partition.number });
     let task = Task::ElectPreferred { partitions: Some(named.collect()) };

@@ -69,7 +69,9 @@ fn measure() -> Result<()> {
     let page = browser.open(&options)?;
     // The caption offers to go to the last command, the rolling restart.
     page.testid("try-0").click()?;
-    page.testid("broker-50").wait()?;
+    page.wait_until("the restart to begin", |page| {
+        Ok(page.testid("clock").text()?.trim_start().starts_with("30"))
+    })?;
     page.testid("transport-play").click()?;
     let rolling = page.script(FRAMES)?.as_f64().unwrap_or(0.0);
     println!("browser, a rolling restart of 50 brokers of 2.8.2: {rolling:.1} frames a second");
