@@ -31,7 +31,8 @@ impl Run {
     /// The same commands, told to a cluster of another profile or release. What both have, each
     /// does in its own way; what the other one lacks stays, and becomes a row that says so.
     /// Settings that a person changed go along, defaults become the other's own.
-    pub fn told_to(&self, config: Config) -> Run {
+    pub fn told_to(&self, mut config: Config) -> Run {
+        config.keep_changes_of(&self.config);
         let commands = self.commands.iter().map(|(at, command)| {
             let retold = command.retold(config.profile);
             (*at, retold.map_or_else(|| command.clone(), Arc::new))

@@ -216,6 +216,20 @@ impl Config {
         }
     }
 
+    /// Takes over what stands in `other` in place of the defaults of its own release.
+    pub fn keep_changes_of(&mut self, other: &Config) {
+        let plain = match other.profile {
+            Profile::Textbook => Config::of(Profile::Textbook),
+            Profile::V08 | Profile::V2 => Config::release(other.release),
+        };
+        for index in 0..SETTINGS.len() {
+            let value = other.get(index);
+            if value != plain.get(index) {
+                self.set(index, value);
+            }
+        }
+    }
+
     pub fn broker_zk(&self) -> ZkSettings {
         ZkSettings { release: self.zookeeper, session_timeout_ms: self.session_timeout_ms }
     }

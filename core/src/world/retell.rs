@@ -45,6 +45,8 @@ fn to_textbook(command: &Command) -> Option<Command> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kafka::release::Release;
+    use crate::world::Config;
 
     #[test]
     fn a_topic_goes_there_and_back() {
@@ -53,5 +55,13 @@ mod tests {
         assert!(matches!(told, Command::Admin(_)));
         assert_eq!(told.retold(Profile::V08), None);
         assert_eq!(told.retold(Profile::Textbook), Some(create));
+    }
+    #[test]
+    fn what_a_person_set_goes_along_and_defaults_do_not() {
+        let mut own = Config::of(Profile::Textbook);
+        own.tick_ms = 1_234;
+        let mut other = Config::release(Release::V2_8_2);
+        other.keep_changes_of(&own);
+        assert_eq!((other.tick_ms, other.session_timeout_ms), (1_234, 18_000));
     }
 }

@@ -7,7 +7,7 @@ use kafkascope_core::view;
 use kafkascope_core::world::Command;
 use yew::prelude::*;
 
-use super::form::{Field, Form, Text, problem, submit, touch};
+use super::form::{Field, Form, Text, problem, submits, touch};
 use crate::app::use_ctx;
 use crate::engine::use_world;
 use crate::i18n::{Lang, k, use_lang};
@@ -58,15 +58,7 @@ pub fn AddPartitions(props: &TopicProps) -> Html {
     let fewer = total.value.trim().parse::<usize>().is_ok_and(|total| total <= now);
     let fewer = fewer.then(|| lang.fill(k::FORM_FEWER, &[("n", &now)]));
     let wrong = fewer.or(verdict.as_ref().err().cloned());
-    let go = {
-        let refused = refused.clone();
-        let command = verdict.ok();
-        Callback::from(move |()| {
-            if let Some(command) = command.clone() {
-                submit(&ctx, lang, command, &refused);
-            }
-        })
-    };
+    let go = submits(&ctx, lang, verdict.ok(), &refused);
     html! {
         <Form testid="dialog-add-partitions" icon="plus" label={lang.t(k::FORM_ADD_GO)}
             title={lang.fill(k::FORM_ADD, &[("topic", &topic)])} blocked={wrong.clone()}
@@ -105,15 +97,7 @@ pub fn AlterConfig(props: &TopicProps) -> Html {
         false => engine.read(|lab| judge(lab, lang, &line)),
     };
     let wrong = verdict.as_ref().err().cloned();
-    let go = {
-        let refused = refused.clone();
-        let command = verdict.ok();
-        Callback::from(move |()| {
-            if let Some(command) = command.clone() {
-                submit(&ctx, lang, command, &refused);
-            }
-        })
-    };
+    let go = submits(&ctx, lang, verdict.ok(), &refused);
     html! {
         <Form testid="dialog-alter-config" icon="check" label={lang.t(k::FORM_CONFIG_GO)}
             title={lang.fill(k::FORM_CONFIG, &[("topic", topic)])} blocked={wrong.clone()}

@@ -192,6 +192,21 @@ pub fn submit(ctx: &Ctx, lang: Lang, command: Command, refused: &UseStateHandle<
     }
 }
 
+/// A callback that does it, if there is something to do.
+pub fn submits(
+    ctx: &Ctx,
+    lang: Lang,
+    command: Option<Command>,
+    refused: &UseStateHandle<Option<String>>,
+) -> Callback<()> {
+    let (ctx, refused) = (ctx.clone(), refused.clone());
+    Callback::from(move |()| {
+        if let Some(command) = command.clone() {
+            submit(&ctx, lang, command, &refused);
+        }
+    })
+}
+
 /// What was refused although nothing was wrong when it was looked at.
 pub fn problem(text: Option<&String>) -> Html {
     let Some(text) = text else { return Html::default() };
