@@ -17,6 +17,14 @@ pub const TOPICS: usize = 1_000;
 pub const TOPIC_NAME: usize = 249;
 /// Plain ZooKeeper clients of a run.
 pub const CLIENTS: usize = 200;
+/// Consumers of a run.
+pub const CONSUMERS: usize = 1_000;
+/// Streams of a consumer and topic.
+pub const STREAMS: u32 = 1_000;
+/// Producers of a run.
+pub const PRODUCERS: usize = 200;
+/// Records that one command may send.
+pub const BATCH: u32 = 100_000;
 /// The longest name of a client.
 pub const CLIENT_NAME: usize = 40;
 /// The longest pause of a process in seconds.

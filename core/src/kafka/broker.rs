@@ -38,6 +38,9 @@ pub enum Timer {
     AlterIsr,
     /// A tool's patience with this try is over.
     Tool(u32),
+    Consumer(super::consumer_zk::connector::Timer),
+    Producer(super::producer::Timer),
+    Log(super::log::store::Timer),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -566,7 +569,7 @@ impl Broker {
             }
             Msg::Fetch { partitions } => self.serve_fetch(ctx, from, &partitions),
             Msg::NotLeader { .. } => self.arm_refetch(ctx),
-            Msg::Real(_) => {}
+            Msg::Data(_) | Msg::Real(_) => {}
             Msg::Fetched { partitions } => {
                 for tp in partitions.iter() {
                     self.fetched(ctx, from, tp);

@@ -131,6 +131,9 @@ pub enum Event {
         broker: u32,
         epoch: i32,
     },
+    Consumer(super::consumer_zk::event::Event),
+    Producer(super::producer::Event),
+    Log(super::log::store::Event),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -46,6 +46,8 @@ pub enum Msg {
     Fetched {
         partitions: Arc<[TopicPartition]>,
     },
+    /// About records.
+    Data(Box<super::data::Msg>),
     /// Between processes of a real release.
     Real(Box<super::real::msg::Msg>),
 }

@@ -1,6 +1,7 @@
 //! Scripts: one grammar for scenarios, lessons, tests, saved files and links.
 
 mod ask;
+mod clients;
 pub mod link;
 mod parse;
 mod play;
@@ -9,6 +10,7 @@ pub mod query;
 mod task;
 pub mod texts;
 pub mod transcript;
+mod transcript_clients;
 
 pub use ask::{Ask, foresee, options};
 pub use parse::{parse, parse_command, parse_query};
@@ -101,6 +103,10 @@ pub enum Problem {
         high: u64,
     },
     BadName(Arc<str>),
+    /// Not a regular expression as consumers take them.
+    BadPattern(Arc<str>),
+    /// Not a setting with a value that it takes.
+    BadOption(Arc<str>),
     TimeGoesBack {
         given: Instant,
         before: Instant,
@@ -133,6 +139,10 @@ impl fmt::Display for Problem {
             }
             Problem::BadName(given) => {
                 write!(f, "`{given}` is not a name: letters, digits, `.`, `_` and `-` only")
+            }
+            Problem::BadPattern(given) => write!(f, "`{given}` is not a pattern of topics"),
+            Problem::BadOption(given) => {
+                write!(f, "`{given}` is not a setting with a value that it takes")
             }
             Problem::TimeGoesBack { given, before } => {
                 write!(f, "{given} s lies before {before} s of the line above")

@@ -91,7 +91,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn span(&mut self, what: &'static str) -> Parsed<Span> {
+    pub(super) fn span(&mut self, what: &'static str) -> Parsed<Span> {
         let (at, word) = self.next(what)?;
         let span =
             parse_span(word).ok_or_else(|| self.error(at, Problem::NotATime(shorten(word))))?;
@@ -119,7 +119,7 @@ impl<'a> Words<'a> {
         rest
     }
 
-    fn end(&mut self) -> Parsed<()> {
+    pub(super) fn end(&mut self) -> Parsed<()> {
         match self.peek() {
             None => Ok(()),
             Some(word) => Err(self.error(self.at, Problem::Superfluous(shorten(word)))),
@@ -491,7 +491,8 @@ pub fn parse_command(text: &str) -> Parsed<Command> {
 }
 
 const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, roll, cut, heal, expire, \
-                        create, add, alter, elect, metadata, list, delete or zk";
+                        create, add, alter, elect, metadata, list, delete, produce, commit, \
+                        tune or zk";
 
 /// A command; `start broker 1..3` is three.
 fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
@@ -525,6 +526,9 @@ fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
             words.expect("topic")?;
             Command::DeleteTopic { topic: words.name("a topic", limits::TOPIC_NAME)? }
         }
+        "produce" => super::clients::produce(words)?,
+        "commit" => Command::Commit { consumer: words.name("a consumer", limits::CLIENT_NAME)? },
+        "tune" => super::clients::tune(words)?,
         "zk" => {
             let client = words.name("a client", limits::CLIENT_NAME)?;
             let line: Arc<str> = words.rest().into();
@@ -550,8 +554,10 @@ fn link(words: &mut Words<'_>, cut: bool) -> Parsed<Command> {
     Ok(if cut { Command::CutPeers { a, b } } else { Command::HealPeers { a, b } })
 }
 
+const PROCESSES: &str = "broker, client, consumer, producer or zookeeper";
+
 fn who(words: &mut Words<'_>) -> Parsed<Who> {
-    let (at, word) = words.next("broker, client or zookeeper")?;
+    let (at, word) = words.next(PROCESSES)?;
     match word {
         "broker" => {
             let high = u64::from(limits::BROKER_ID);
@@ -567,19 +573,23 @@ fn who(words: &mut Words<'_>) -> Parsed<Who> {
         }
         "client" => Ok(Who::Client(words.name("a client", limits::CLIENT_NAME)?)),
         "zookeeper" => Ok(Who::ZooKeeper),
-        _ => Err(words.unknown(at, word, "broker, client or zookeeper")),
+        "consumer" => Ok(Who::Consumer(words.name("a consumer", limits::CLIENT_NAME)?)),
+        "producer" => Ok(Who::Producer(words.name("a producer", limits::CLIENT_NAME)?)),
+        _ => Err(words.unknown(at, word, PROCESSES)),
     }
 }
 
 fn start(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
-    let (at, word) = words.next("broker or zookeeper")?;
+    let (at, word) = words.next("broker, consumer, producer or zookeeper")?;
     match word {
         "zookeeper" => {
             words.end()?;
             return Ok(vec![Command::StartZooKeeper]);
         }
         "broker" => {}
-        _ => return Err(words.unknown(at, word, "broker or zookeeper")),
+        "consumer" => return super::clients::start_consumer(words),
+        "producer" => return super::clients::start_producer(words),
+        _ => return Err(words.unknown(at, word, "broker, consumer, producer or zookeeper")),
     }
     let (at, ids) = words.next("a broker id")?;
     let high = u64::from(limits::BROKER_ID);

@@ -27,6 +27,7 @@ pub fn name(proc: &Proc) -> String {
         Kind::Impostor(id, host) => format!("broker {id}@{host}"),
         Kind::Client(name) => name.to_string(),
         Kind::Admin => "kafka-topics".to_owned(),
+        Kind::Consumer(name) | Kind::Producer(name) => name.to_string(),
     }
 }
 
@@ -174,6 +175,9 @@ fn kafka_replica(event: &Kafka) -> String {
         Kafka::ShutdownAnswered { broker, left } => {
             write!(text, "broker {broker} may stop but for {left} partitions")
         }
+        Kafka::Consumer(event) => return super::transcript_clients::consumer(event),
+        Kafka::Producer(event) => return super::transcript_clients::producer(event),
+        Kafka::Log(event) => return super::transcript_clients::log(event),
         Kafka::Fenced { epoch, .. } => write!(text, "fenced as controller of epoch {epoch}"),
         _ => Ok(()),
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::Instant;
 use crate::kafka::broker::Phase;
+use crate::kafka::data::Msg as DataMsg;
 use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
 use crate::kafka::real::msg::Msg as RealMsg;
 pub use crate::kafka::release::Release as KafkaRelease;
@@ -601,6 +602,19 @@ pub enum FlightKind {
     FetchAnswer {
         partitions: u32,
     },
+    /// Records on their way to a leader.
+    Produce {
+        count: u32,
+    },
+    /// Records that a fetch brings, to a consumer or a follower.
+    Records {
+        count: u32,
+    },
+    OffsetCommit {
+        partitions: u32,
+    },
+    /// A client asks a broker for metadata or offsets.
+    ClientRequest,
 }
 
 /// Everything on its way, in the order of arrival.
@@ -673,7 +687,43 @@ fn peer_kind(msg: &kafka::Msg) -> FlightKind {
         kafka::Msg::NotLeader { partitions } | kafka::Msg::Fetched { partitions } => {
             FlightKind::FetchAnswer { partitions: count(partitions.len()) }
         }
+        kafka::Msg::Data(msg) => data_kind(msg),
         kafka::Msg::Real(msg) => real_kind(msg),
+    }
+}
+
+/// A message about records.
+fn data_kind(msg: &DataMsg) -> FlightKind {
+    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    let records = |len: usize| FlightKind::Records { count: count(len) };
+    match msg {
+        DataMsg::Produce { batches, .. } => FlightKind::Produce {
+            count: count(batches.iter().map(|(_, records)| records.len()).sum()),
+        },
+        DataMsg::FetchAnswer { results, .. } => {
+            let brought = results.iter().filter_map(|(_, result)| result.as_ref().ok());
+            records(brought.map(|fetched| fetched.records.len()).sum())
+        }
+        DataMsg::Followed { partitions } => {
+            records(partitions.iter().map(|(_, fetched)| fetched.records.len()).sum())
+        }
+        DataMsg::Fetch { partitions, .. } => {
+            FlightKind::Fetch { partitions: count(partitions.len()) }
+        }
+        DataMsg::Follow { partitions } => FlightKind::Fetch { partitions: count(partitions.len()) },
+        DataMsg::OffsetCommit { offsets, .. } => {
+            FlightKind::OffsetCommit { partitions: count(offsets.len()) }
+        }
+        DataMsg::Metadata { .. }
+        | DataMsg::ListOffsets { .. }
+        | DataMsg::FindCoordinator { .. }
+        | DataMsg::OffsetFetch { .. } => FlightKind::ClientRequest,
+        DataMsg::Produced { .. }
+        | DataMsg::MetadataAnswer { .. }
+        | DataMsg::ListOffsetsAnswer { .. }
+        | DataMsg::Coordinator { .. }
+        | DataMsg::OffsetCommitAnswer { .. }
+        | DataMsg::OffsetFetchAnswer { .. } => FlightKind::Answer,
     }
 }
 

@@ -102,6 +102,8 @@ fn mark(event: &Event) -> Option<MarkKind> {
             | Command::OpenClient { .. }
             | Command::StartZooKeeper
             | Command::CreateTopic { .. }
+            | Command::StartConsumer { .. }
+            | Command::StartProducer { .. }
             | Command::Resume(_)
             | Command::HealPeers { .. }
             | Command::Heal(_) => MarkKind::Added,
@@ -113,7 +115,12 @@ fn mark(event: &Event) -> Option<MarkKind> {
             | Command::CutPeers { .. }
             | Command::Expire(_)
             | Command::Cut(_) => MarkKind::Fault,
-            Command::Admin(_) | Command::DeleteTopic { .. } | Command::Zk { .. } => MarkKind::Act,
+            Command::Admin(_)
+            | Command::DeleteTopic { .. }
+            | Command::Produce { .. }
+            | Command::Commit { .. }
+            | Command::Tune { .. }
+            | Command::Zk { .. } => MarkKind::Act,
         },
         Event::Kafka(event) => match &**event {
             kafka::Event::ControllerStarted { .. } => MarkKind::Election,

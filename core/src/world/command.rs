@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::Span;
+use crate::kafka::consumer_zk::spec::ConsumerSpec;
+use crate::kafka::producer::{Batch, ProducerSpec};
 use crate::kafka::real::task::Task;
 
 /// A process as a person names it.
@@ -15,6 +17,8 @@ pub enum Who {
     /// A plain ZooKeeper client.
     Client(Arc<str>),
     ZooKeeper,
+    Consumer(Arc<str>),
+    Producer(Arc<str>),
 }
 
 impl fmt::Display for Who {
@@ -24,6 +28,8 @@ impl fmt::Display for Who {
             Who::Machine(id, host) => write!(f, "broker {id}@{host}"),
             Who::Client(name) => write!(f, "client {name}"),
             Who::ZooKeeper => f.write_str("zookeeper"),
+            Who::Consumer(name) => write!(f, "consumer {name}"),
+            Who::Producer(name) => write!(f, "producer {name}"),
         }
     }
 }
@@ -85,6 +91,29 @@ pub enum Command {
     Expire(Who),
     /// What an administrator asks of a cluster of a real release.
     Admin(Arc<Task>),
+    StartConsumer {
+        name: Arc<str>,
+        spec: Arc<ConsumerSpec>,
+    },
+    StartProducer {
+        name: Arc<str>,
+        spec: Arc<ProducerSpec>,
+    },
+    /// A producer sends these records now.
+    Produce {
+        producer: Arc<str>,
+        batch: Arc<Batch>,
+    },
+    /// A consumer's application commits.
+    Commit {
+        consumer: Arc<str>,
+    },
+    /// A consumer's setting changes while it runs.
+    Tune {
+        consumer: Arc<str>,
+        name: Arc<str>,
+        value: Arc<str>,
+    },
     /// A line typed into a plain client's shell.
     Zk {
         client: Arc<str>,
@@ -130,6 +159,13 @@ impl fmt::Display for Command {
             Command::HealPeers { a, b } => write!(f, "heal {a} from {b}"),
             Command::Expire(who) => write!(f, "expire {who}"),
             Command::Admin(task) => write!(f, "{task}"),
+            Command::StartConsumer { name, spec } => write!(f, "start consumer {name} {spec}"),
+            Command::StartProducer { name, spec } => write!(f, "start producer {name}{spec}"),
+            Command::Produce { producer, batch } => write!(f, "produce {producer} {batch}"),
+            Command::Commit { consumer } => write!(f, "commit {consumer}"),
+            Command::Tune { consumer, name, value } => {
+                write!(f, "tune {consumer} {name}={value}")
+            }
             Command::Zk { client, line } => write!(f, "zk {client} {line}"),
         }
     }
@@ -150,6 +186,18 @@ pub enum Refusal {
     NoSession(Who),
     /// Only a cluster of a real release knows this.
     NotInTextbook,
+    /// The profile's consumers coordinate in another way, which is not built yet.
+    NotInThisProfile,
+    /// A consumer's pattern is none: at which character.
+    BadPattern {
+        regex: Arc<str>,
+        at: u32,
+    },
+    /// A consumer has no such setting, or it doesn't take this value.
+    BadOption {
+        name: Arc<str>,
+        value: Arc<str>,
+    },
     AlreadyCut(Who),
     NotCut(Who),
     /// The process can't do that (a pause of ZooKeeper, a cut of ZooKeeper from itself).
@@ -183,6 +231,10 @@ pub enum Counted {
     Brokers,
     BrokerId,
     Clients,
+    Consumers,
+    Producers,
+    Streams,
+    Records,
     Partitions,
     Replication,
     Topics,

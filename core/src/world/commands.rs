@@ -76,6 +76,11 @@ impl World {
             Command::HealPeers { a, b } => self.cut_peers(emit, (a, b), false),
             Command::Expire(who) => self.expire_session(emit, who),
             Command::Admin(task) => self.administrate(emit, task),
+            Command::StartConsumer { .. }
+            | Command::StartProducer { .. }
+            | Command::Produce { .. }
+            | Command::Commit { .. }
+            | Command::Tune { .. } => self.client_command(emit, command),
             Command::Zk { client, line } => self.type_line(emit, client, line),
         }
     }
@@ -95,6 +100,12 @@ impl World {
             | Command::Heal(who) => self.find(who).unwrap_or(ZOOKEEPER),
             Command::Zk { client, .. } => {
                 self.find(&Who::Client(client.clone())).unwrap_or(ZOOKEEPER)
+            }
+            Command::Produce { producer: name, .. } => {
+                self.find(&Who::Producer(name.clone())).unwrap_or(ZOOKEEPER)
+            }
+            Command::Commit { consumer: name } | Command::Tune { consumer: name, .. } => {
+                self.find(&Who::Consumer(name.clone())).unwrap_or(ZOOKEEPER)
             }
             _ => ZOOKEEPER,
         }
@@ -158,6 +169,11 @@ impl World {
                 Err(Refusal::NotInTextbook)
             }
             Command::Admin(_) => self.zookeeper_up(),
+            Command::StartConsumer { .. }
+            | Command::StartProducer { .. }
+            | Command::Produce { .. }
+            | Command::Commit { .. }
+            | Command::Tune { .. } => self.check_client_command(command),
             Command::Zk { client, line } => self.check_line(client, line),
         }
     }
@@ -166,7 +182,7 @@ impl World {
         if self.server_up { Ok(()) } else { Err(Refusal::ZooKeeperDown) }
     }
 
-    fn running(&self, who: &Who) -> Result<&Proc, Refusal> {
+    pub(super) fn running(&self, who: &Who) -> Result<&Proc, Refusal> {
         let index = self.find(who).ok_or_else(|| Refusal::UnknownProcess(who.clone()))?;
         let proc = self.proc(index);
         if proc.is_running() { Ok(proc) } else { Err(Refusal::NotRunning(who.clone())) }
@@ -285,13 +301,13 @@ impl World {
         u16::try_from(at).ok()
     }
 
-    fn add(&mut self, kind: Kind) -> u16 {
+    pub(super) fn add(&mut self, kind: Kind) -> u16 {
         self.procs.push(Proc::new(kind));
         u16::try_from(self.procs.len() - 1).unwrap_or(u16::MAX)
     }
 
     /// A new life: it runs once it has booted.
-    fn launch(&mut self, emit: &Emit<'_>, index: u16, node: Node, after: Span) {
+    pub(super) fn launch(&mut self, emit: &Emit<'_>, index: u16, node: Node, after: Span) {
         let proc = &mut self.procs[usize::from(index)];
         proc.life += 1;
         proc.node = node;
@@ -424,7 +440,14 @@ impl World {
                 self.procs[usize::from(index)].fault = emit.cause;
                 self.end(emit, index);
             }
-            (Node::Broker(_) | Node::Real(_) | Node::Tool(_), _) => {
+            (
+                Node::Broker(_)
+                | Node::Real(_)
+                | Node::Tool(_)
+                | Node::Consumer(_)
+                | Node::Producer(_),
+                _,
+            ) => {
                 self.broker_step(emit, index, Input::Stop);
             }
             (Node::Shell(_), _) => self.shell_step(emit, index, ShellInput::Close),
@@ -466,6 +489,8 @@ impl World {
             Who::Client(name) => {
                 self.open_client(emit, name.clone(), None);
             }
+            Who::Consumer(name) => self.restart_consumer(emit, name),
+            Who::Producer(name) => self.restart_producer(emit, name),
             Who::ZooKeeper => {}
         }
     }
@@ -517,7 +542,7 @@ pub fn usual_host(id: u32) -> Arc<str> {
     format!("broker-{id}").into()
 }
 
-fn within(what: Counted, given: u64, low: u64, high: u64) -> Result<(), Refusal> {
+pub(super) fn within(what: Counted, given: u64, low: u64, high: u64) -> Result<(), Refusal> {
     if (low..=high).contains(&given) {
         Ok(())
     } else {
@@ -525,7 +550,7 @@ fn within(what: Counted, given: u64, low: u64, high: u64) -> Result<(), Refusal>
     }
 }
 
-fn at_most(what: Counted, have: usize, limit: usize) -> Result<(), Refusal> {
+pub(super) fn at_most(what: Counted, have: usize, limit: usize) -> Result<(), Refusal> {
     if have < limit { Ok(()) } else { Err(Refusal::TooMany { what, limit: limit as u64 }) }
 }
 

@@ -1,6 +1,7 @@
 //! The world: one ZooKeeper server, the processes around it, the links between them, and the one
 //! queue of what is to come. One step takes one event out and does all that follows from it.
 
+mod clients;
 pub mod command;
 mod commands;
 pub mod config;
@@ -248,7 +249,7 @@ impl World {
             Node::Broker(_) => self.broker_step(emit, index, crate::kafka::broker::Input::Start),
             Node::Shell(_) => self.shell_step(emit, index, network::ShellInput::Start),
             Node::Admin(_) => self.admin_step(emit, index, None),
-            Node::Real(_) | Node::Tool(_) => {
+            Node::Real(_) | Node::Tool(_) | Node::Consumer(_) | Node::Producer(_) => {
                 self.broker_step(emit, index, crate::kafka::broker::Input::Start);
             }
         }
@@ -337,6 +338,8 @@ impl World {
             Node::Broker(broker) => Arc::make_mut(broker).step(&mut ctx, input),
             Node::Real(broker) => Arc::make_mut(broker).step(&mut ctx, input),
             Node::Tool(tool) => Arc::make_mut(tool).step(&mut ctx, input),
+            Node::Consumer(consumer) => Arc::make_mut(consumer).step(&mut ctx, input),
+            Node::Producer(producer) => Arc::make_mut(producer).step(&mut ctx, input),
             Node::Nothing | Node::Shell(_) | Node::Admin(_) => {}
         }
         self.effects(emit, index, out);

@@ -323,7 +323,7 @@ impl World {
                 self.foresee(emit, index, &input);
                 self.broker_step(emit, index, Input::Zk(input));
             }
-            Node::Real(_) | Node::Tool(_) => {
+            Node::Real(_) | Node::Tool(_) | Node::Consumer(_) | Node::Producer(_) => {
                 self.foresee(emit, index, &input);
                 self.broker_step(emit, index, Input::Zk(input));
             }

@@ -8,6 +8,10 @@ use crate::base::{Digest, Instant};
 use crate::kafka::TopicPartition;
 use crate::kafka::admin::Admin;
 use crate::kafka::broker::{Broker, Phase};
+use crate::kafka::consumer_zk::Connector;
+use crate::kafka::consumer_zk::spec::ConsumerSpec;
+use crate::kafka::log::store::{Log, Store};
+use crate::kafka::producer::{Producer, ProducerSpec};
 use crate::kafka::real;
 use crate::sim::RowId;
 use crate::zk::client::Client;
@@ -26,6 +30,8 @@ pub enum Kind {
     Client(Arc<str>),
     /// An administrator's tool.
     Admin,
+    Consumer(Arc<str>),
+    Producer(Arc<str>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +58,8 @@ pub enum Node {
     Real(Arc<real::Broker>),
     /// A tool of a real release.
     Tool(Arc<real::Tool>),
+    Consumer(Arc<Connector>),
+    Producer(Arc<Producer>),
 }
 
 #[derive(Clone)]
@@ -70,6 +78,11 @@ pub struct Proc {
     pub fault: RowId,
     /// What was last started with, for a restart.
     pub rack: Option<Arc<str>>,
+    /// What a consumer or a producer was last started with, for a restart.
+    pub consumer: Option<Arc<ConsumerSpec>>,
+    pub producer: Option<Arc<ProducerSpec>>,
+    /// A broker's logs while it doesn't run.
+    pub disk: Arc<Store>,
 }
 
 impl Proc {
@@ -84,6 +97,9 @@ impl Proc {
             backlog: Vec::new(),
             fault: RowId::NONE,
             rack: None,
+            consumer: None,
+            producer: None,
+            disk: Arc::default(),
         }
     }
 
@@ -94,6 +110,8 @@ impl Proc {
             Kind::Client(name) => Some(Who::Client(name.clone())),
             Kind::Impostor(id, host) => Some(Who::Machine(*id, host.clone())),
             Kind::Admin => None,
+            Kind::Consumer(name) => Some(Who::Consumer(name.clone())),
+            Kind::Producer(name) => Some(Who::Producer(name.clone())),
         }
     }
 
@@ -109,6 +127,8 @@ impl Proc {
             Node::Admin(admin) => Some(admin.zk.client()),
             Node::Real(broker) => Some(broker.zk.client()),
             Node::Tool(tool) => tool.zk.as_ref().map(|zk| zk.client()),
+            Node::Consumer(consumer) => Some(consumer.zk.client()),
+            Node::Producer(producer) => producer.client(),
         }
     }
 
@@ -178,6 +198,25 @@ impl Proc {
         }
     }
 
+    /// A broker's log of a partition, running or not.
+    pub fn log(&self, tp: &TopicPartition) -> Option<&Log> {
+        self.disk.logs.get(tp).map(|log| &**log)
+    }
+
+    pub fn consumer(&self) -> Option<&Connector> {
+        match &self.node {
+            Node::Consumer(consumer) => Some(consumer),
+            _ => None,
+        }
+    }
+
+    pub fn producer(&self) -> Option<&Producer> {
+        match &self.node {
+            Node::Producer(producer) => Some(producer),
+            _ => None,
+        }
+    }
+
     pub fn broker(&self) -> Option<&Broker> {
         match &self.node {
             Node::Broker(broker) => Some(broker),
@@ -200,6 +239,10 @@ impl Proc {
             Node::Admin(admin) => admin.zk.next_deadline(),
             Node::Real(broker) => broker.zk.next_deadline(),
             Node::Tool(tool) => tool.zk.as_ref().map_or(Instant::NEVER, |zk| zk.next_deadline()),
+            Node::Consumer(consumer) => consumer.zk.next_deadline(),
+            Node::Producer(producer) => {
+                producer.zk.as_ref().map_or(Instant::NEVER, |zk| zk.next_deadline())
+            }
         }
     }
 
@@ -222,6 +265,8 @@ impl Proc {
                     zk.client().digest(digest);
                 }
             }
+            Node::Consumer(consumer) => consumer.digest(digest),
+            Node::Producer(producer) => producer.digest(digest),
         }
     }
 }

@@ -4,3 +4,4 @@ pub mod acks;
 pub mod epoch_cache;
 pub mod high_watermark;
 pub mod isr;
+pub mod store;

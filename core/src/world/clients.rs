@@ -1,0 +1,180 @@
+//! What a person asks of consumers and producers.
+
+use std::sync::Arc;
+
+use super::command::{Command, Counted, Refusal, Who};
+use super::commands::{at_most, check_name, within};
+use super::proc::{Kind, Node, Proc};
+use super::{Emit, Profile, World, wall_ms};
+use crate::base::limits;
+use crate::kafka::broker::Ctx;
+use crate::kafka::consumer_zk::Connector;
+use crate::kafka::consumer_zk::connector::Rules;
+use crate::kafka::consumer_zk::spec::{ConsumerSpec, Options, Wanted};
+use crate::kafka::producer::{self, Batch, Producer, ProducerSpec};
+
+impl World {
+    pub(super) fn client_command(&mut self, emit: &mut Emit<'_>, command: &Command) {
+        match command {
+            Command::StartConsumer { name, spec } => self.start_consumer(emit, name, spec.clone()),
+            Command::StartProducer { name, spec } => self.start_producer(emit, name, spec.clone()),
+            Command::Produce { producer, batch } => self.produce(emit, producer, batch),
+            Command::Commit { consumer } => self.commit(emit, consumer),
+            Command::Tune { consumer, name, value } => {
+                if let Some(index) = self.find(&Who::Consumer(consumer.clone()))
+                    && let Node::Consumer(consumer) = &mut self.procs[usize::from(index)].node
+                {
+                    Arc::make_mut(consumer).tune(name, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn check_client_command(&self, command: &Command) -> Result<(), Refusal> {
+        match command {
+            Command::StartConsumer { name, spec } => self.check_consumer(name, spec),
+            Command::StartProducer { name, spec } => self.check_producer(name, spec),
+            Command::Produce { producer, batch } => {
+                check_batch(batch)?;
+                self.running(&Who::Producer(producer.clone())).map(|_| ())
+            }
+            Command::Commit { consumer } => {
+                self.running(&Who::Consumer(consumer.clone())).map(|_| ())
+            }
+            Command::Tune { consumer, name, value } => {
+                check_option(name, value)?;
+                self.running(&Who::Consumer(consumer.clone())).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A new process, or one that is down, may be started.
+    fn check_free(&self, who: Who, what: Counted, limit: usize) -> Result<(), Refusal> {
+        match self.find(&who) {
+            Some(index) if self.proc(index).is_running() => Err(Refusal::AlreadyRunning(who)),
+            Some(_) => Ok(()),
+            None => {
+                let same = |proc: &&Proc| {
+                    matches!(
+                        (&proc.kind, what),
+                        (Kind::Consumer(_), Counted::Consumers)
+                            | (Kind::Producer(_), Counted::Producers)
+                    )
+                };
+                at_most(what, self.procs.iter().filter(same).count(), limit)
+            }
+        }
+    }
+
+    fn check_consumer(&self, name: &Arc<str>, spec: &ConsumerSpec) -> Result<(), Refusal> {
+        if self.config.profile == Profile::V2 {
+            return Err(Refusal::NotInThisProfile);
+        }
+        check_name(name, limits::CLIENT_NAME)?;
+        check_name(&spec.group, limits::CLIENT_NAME)?;
+        let streams = |n: u32| within(Counted::Streams, n.into(), 1, limits::STREAMS.into());
+        match &spec.wanted {
+            Wanted::Topics(topics) => topics.iter().try_for_each(|(topic, n)| {
+                check_name(topic, limits::TOPIC_NAME)?;
+                streams(*n)
+            })?,
+            Wanted::WhiteList { regex, streams: n } | Wanted::BlackList { regex, streams: n } => {
+                let bad = |no: crate::kafka::consumer_zk::pattern::NoPattern| Refusal::BadPattern {
+                    regex: regex.clone(),
+                    at: no.at,
+                };
+                spec.wanted.check().map_err(bad)?;
+                streams(*n)?;
+            }
+        }
+        spec.set.iter().try_for_each(|(name, value)| check_option(name, value))?;
+        self.check_free(Who::Consumer(name.clone()), Counted::Consumers, limits::CONSUMERS)
+    }
+
+    fn check_producer(&self, name: &Arc<str>, spec: &ProducerSpec) -> Result<(), Refusal> {
+        if self.config.profile == Profile::V2 {
+            return Err(Refusal::NotInThisProfile);
+        }
+        check_name(name, limits::CLIENT_NAME)?;
+        if let Some(stream) = &spec.stream {
+            check_name(&stream.topic, limits::TOPIC_NAME)?;
+        }
+        self.check_free(Who::Producer(name.clone()), Counted::Producers, limits::PRODUCERS)
+    }
+
+    fn start_consumer(&mut self, emit: &Emit<'_>, name: &Arc<str>, spec: Arc<ConsumerSpec>) {
+        let found = self.find(&Who::Consumer(name.clone()));
+        let index = found.unwrap_or_else(|| self.add(Kind::Consumer(name.clone())));
+        self.procs[usize::from(index)].consumer = Some(spec.clone());
+        let rules = match self.config.profile {
+            Profile::Textbook => Rules::Textbook,
+            Profile::V08 | Profile::V2 => Rules::V08,
+        };
+        let consumer = Connector::new(name.clone(), rules, spec, self.config.broker_zk());
+        self.launch(emit, index, Node::Consumer(Arc::new(consumer)), self.config.boot);
+    }
+
+    pub(super) fn restart_consumer(&mut self, emit: &Emit<'_>, name: &Arc<str>) {
+        let found = self.find(&Who::Consumer(name.clone()));
+        let spec = found.and_then(|index| self.proc(index).consumer.clone());
+        if let Some(spec) = spec {
+            self.start_consumer(emit, name, spec);
+        }
+    }
+
+    fn start_producer(&mut self, emit: &Emit<'_>, name: &Arc<str>, spec: Arc<ProducerSpec>) {
+        let found = self.find(&Who::Producer(name.clone()));
+        let index = found.unwrap_or_else(|| self.add(Kind::Producer(name.clone())));
+        self.procs[usize::from(index)].producer = Some(spec.clone());
+        let kind = match self.config.profile {
+            Profile::Textbook => producer::Kind::Textbook,
+            Profile::V08 | Profile::V2 => spec.kind.unwrap_or_default(),
+        };
+        let producer = Producer::new(name.clone(), kind, spec, self.config.broker_zk());
+        self.launch(emit, index, Node::Producer(Arc::new(producer)), self.config.boot);
+    }
+
+    pub(super) fn restart_producer(&mut self, emit: &Emit<'_>, name: &Arc<str>) {
+        let found = self.find(&Who::Producer(name.clone()));
+        let spec = found.and_then(|index| self.proc(index).producer.clone());
+        if let Some(spec) = spec {
+            self.start_producer(emit, name, spec);
+        }
+    }
+
+    fn produce(&mut self, emit: &mut Emit<'_>, name: &Arc<str>, batch: &Batch) {
+        let Some(index) = self.find(&Who::Producer(name.clone())) else { return };
+        let mut out = Vec::new();
+        let mut ctx =
+            Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
+        if let Node::Producer(producer) = &mut self.procs[usize::from(index)].node {
+            Arc::make_mut(producer).produce(&mut ctx, batch);
+        }
+        self.effects(emit, index, out);
+    }
+
+    fn commit(&mut self, emit: &mut Emit<'_>, name: &Arc<str>) {
+        let Some(index) = self.find(&Who::Consumer(name.clone())) else { return };
+        let mut out = Vec::new();
+        let mut ctx =
+            Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
+        if let Node::Consumer(consumer) = &mut self.procs[usize::from(index)].node {
+            Arc::make_mut(consumer).commit(&mut ctx);
+        }
+        self.effects(emit, index, out);
+    }
+}
+
+fn check_batch(batch: &Batch) -> Result<(), Refusal> {
+    check_name(&batch.topic, limits::TOPIC_NAME)?;
+    within(Counted::Records, batch.count.into(), 1, limits::BATCH.into())
+}
+
+fn check_option(name: &Arc<str>, value: &Arc<str>) -> Result<(), Refusal> {
+    match Options::default().set(name, value) {
+        Some(()) => Ok(()),
+        None => Err(Refusal::BadOption { name: name.clone(), value: value.clone() }),
+    }
+}
