@@ -216,6 +216,11 @@ pub(super) fn sessions(world: &World) -> BTreeMap<u16, SessionView> {
     found
 }
 
+/// The session that the server counts for a process.
+pub fn session(lab: &Lab, proc: u16) -> Option<SessionView> {
+    sessions(lab.world()).remove(&proc)
+}
+
 /// The answer that opens this session is on its way to its client.
 fn is_being_told(world: &World, opened: SessionId) -> bool {
     world.in_flight().any(|(_, _, item)| match &item.what {
