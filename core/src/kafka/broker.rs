@@ -569,7 +569,7 @@ impl Broker {
             }
             Msg::Fetch { partitions } => self.serve_fetch(ctx, from, &partitions),
             Msg::NotLeader { .. } => self.arm_refetch(ctx),
-            Msg::Data(_) | Msg::Real(_) => {}
+            Msg::Data(_) | Msg::Real(_) | Msg::Closed => {}
             Msg::Fetched { partitions } => {
                 for tp in partitions.iter() {
                     self.fetched(ctx, from, tp);
