@@ -396,11 +396,7 @@ impl World {
     /// Nothing of the process is left; its kernel closes the connection.
     fn end(&mut self, emit: &mut Emit<'_>, index: u16) {
         self.hang_up(emit, index);
-        let proc = &mut self.procs[usize::from(index)];
-        proc.state = State::Down;
-        proc.node = Node::Nothing;
-        proc.backlog.clear();
-        proc.timer_at = Instant::NEVER;
+        self.procs[usize::from(index)].end();
     }
 
     fn send_peer(&mut self, emit: &mut Emit<'_>, from: u16, to_id: u32, msg: crate::kafka::Msg) {
@@ -522,6 +518,13 @@ pub fn wall_ms(now: Instant) -> i64 {
 
 /// What happens a thousand times when one thing is done to a thousand partitions.
 fn is_kafka_detail(event: &crate::kafka::Event) -> bool {
-    use crate::kafka::Event::{BecameFollower, CaughtUp, ReplicaDeleted};
-    matches!(event, BecameFollower { .. } | CaughtUp { .. } | ReplicaDeleted { .. })
+    use crate::kafka::Event::{BecameFollower, CaughtUp, Log, ReplicaDeleted};
+    use crate::kafka::log::store::Event::{Copied, HighWatermark};
+    matches!(
+        event,
+        BecameFollower { .. }
+            | CaughtUp { .. }
+            | ReplicaDeleted { .. }
+            | Log(Copied { .. } | HighWatermark { .. })
+    )
 }
