@@ -95,5 +95,6 @@ pub fn log(event: &Log) -> String {
         Log::Copied { tp: at, from, count, .. } => format!("copies {} {from}+{count}", tp(at)),
         Log::HighWatermark { tp: at, to, .. } => format!("{}: high watermark {to}", tp(at)),
         Log::StartMoved { tp: at, to, .. } => format!("{}: log starts at {to}", tp(at)),
+        Log::Truncated { tp: at, to, .. } => format!("{}: cuts its log off at {to}", tp(at)),
     }
 }

@@ -397,11 +397,7 @@ impl World {
     fn end(&mut self, emit: &mut Emit<'_>, index: u16) {
         self.hang_up(emit, index);
         self.close_peers(emit, index);
-        let proc = &mut self.procs[usize::from(index)];
-        proc.state = State::Down;
-        proc.node = Node::Nothing;
-        proc.backlog.clear();
-        proc.timer_at = Instant::NEVER;
+        self.procs[usize::from(index)].end();
     }
 
     /// Whoever reads from a broker or writes to it sees that it is gone.
@@ -536,10 +532,14 @@ pub fn wall_ms(now: Instant) -> i64 {
 
 /// What happens a thousand times when one thing is done to a thousand partitions.
 fn is_kafka_detail(event: &crate::kafka::Event) -> bool {
-    use crate::kafka::Event::{BecameFollower, CaughtUp, Consumer, ReplicaDeleted};
-    match event {
-        BecameFollower { .. } | CaughtUp { .. } | ReplicaDeleted { .. } => true,
-        Consumer(event) => event.is_detail(),
-        _ => false,
-    }
+        self.close_peers(emit, index);
+    use crate::kafka::Event::{BecameFollower, CaughtUp, Log, ReplicaDeleted};
+    use crate::kafka::log::store::Event::{Copied, HighWatermark};
+    matches!(
+        event,
+        BecameFollower { .. }
+            | CaughtUp { .. }
+            | ReplicaDeleted { .. }
+            | Log(Copied { .. } | HighWatermark { .. })
+    )
 }
