@@ -196,7 +196,7 @@ pub fn release(lab: &Lab) -> Option<KafkaRelease> {
 }
 
 /// The youngest session of each process that the server counts as alive.
-fn sessions(world: &World) -> BTreeMap<u16, SessionView> {
+pub(super) fn sessions(world: &World) -> BTreeMap<u16, SessionView> {
     let mut found = BTreeMap::new();
     for session in world.server.sessions() {
         let Some(index) = world.owners.get(&session.id).copied() else { continue };
@@ -226,7 +226,7 @@ fn is_being_told(world: &World, opened: SessionId) -> bool {
     })
 }
 
-fn life(proc: &Proc) -> Life {
+pub(super) fn life(proc: &Proc) -> Life {
     match proc.state {
         State::Booting => Life::Booting,
         State::Up => Life::Up,
