@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::controller::{self, Controller};
+use super::data;
 use super::event::Event;
+use super::log::manager::{ReplicaManager, Role, Roles};
 use super::msg::{LeaderAndIsr, Msg, TopicPartition};
 use super::paths;
 use super::payload::{self, BrokerInfo, ControllerInfo, PartitionState};
@@ -165,6 +167,7 @@ pub struct Broker {
     pub rack: Option<Arc<str>>,
     pub phase: Phase,
     pub replicas: BTreeMap<TopicPartition, Replica>,
+    pub logs: ReplicaManager,
     pub controller: Option<Controller>,
     /// Who this broker last heard is the controller.
     pub known_controller: Option<u32>,
@@ -223,6 +226,7 @@ impl Broker {
             rack,
             phase: Phase::Connecting,
             replicas: BTreeMap::new(),
+            logs: ReplicaManager::default(),
             controller: None,
             known_controller: None,
             controller_epoch: 0,
@@ -246,9 +250,10 @@ impl Broker {
                 self.refetch_armed = false;
                 self.fetch_missing(ctx);
             }
-            Input::Timer(_) => {}
+            Input::Timer(timer) => self.logs.timer(ctx, self.id, timer, &self.replicas),
         }
         self.drain(ctx);
+        self.logs.settle(ctx, self.id, &self.replicas);
     }
 
     /// Does all that ZooKeeper's client has to say, and what follows from it.
@@ -567,15 +572,58 @@ impl Broker {
                     self.stop_replicas(ctx, &partitions);
                 }
             }
-            Msg::Fetch { partitions } => self.serve_fetch(ctx, from, &partitions),
+            Msg::Fetch { partitions } => {
+                let logs = &mut self.logs;
+                let fine = logs.follower_comes(ctx, self.id, from, &partitions, &self.replicas);
+                self.serve_fetch(ctx, from, &fine);
+            }
             Msg::NotLeader { .. } => self.arm_refetch(ctx),
-            Msg::Data(_) | Msg::Real(_) => {}
+            Msg::Data(msg) => self.hear_of_records(ctx, from, *msg),
+            Msg::Real(_) | Msg::Closed => {}
             Msg::Fetched { partitions } => {
                 for tp in partitions.iter() {
                     self.fetched(ctx, from, tp);
                 }
             }
         }
+    }
+
+    fn hear_of_records(&mut self, ctx: &mut Ctx<'_>, from: u32, msg: data::Msg) {
+        match msg {
+            data::Msg::Metadata { id, topics } => {
+                let answer = self.metadata(id, &topics);
+                let msg = Msg::Data(Box::new(answer));
+                ctx.out.push(Effect::Peer { to: from, msg });
+            }
+            msg => {
+                let fine = self.logs.serve(ctx, self.id, from, msg, &self.replicas);
+                self.serve_fetch(ctx, from, &fine);
+            }
+        }
+    }
+
+    /// What this broker knows by the orders it got: of its own replicas.
+    fn metadata(&self, id: u32, topics: &[Arc<str>]) -> data::Msg {
+        let mut known: BTreeMap<&Arc<str>, Vec<data::PartitionMeta>> = BTreeMap::new();
+        for (tp, replica) in &self.replicas {
+            known.entry(&tp.topic).or_default().push(data::PartitionMeta {
+                partition: tp.partition,
+                leader: replica.leader,
+                replicas: replica.replicas.clone(),
+                isr: replica.isr.clone(),
+            });
+        }
+        let brokers: BTreeSet<u32> = known.values().flatten().filter_map(|p| p.leader).collect();
+        let topics = match topics.is_empty() {
+            true => known.keys().map(|topic| (*topic).clone()).collect(),
+            false => topics.to_vec(),
+        };
+        let describe = |topic: Arc<str>| {
+            let partitions = known.remove(&topic).ok_or(data::Code::UnknownTopicOrPartition);
+            data::TopicMeta { topic, partitions }
+        };
+        let topics = topics.into_iter().map(describe).collect();
+        data::Msg::MetadataAnswer { id, brokers: brokers.into_iter().collect(), topics }
     }
 
     /// A broker never follows a controller of a lower epoch than it has heard of.
@@ -591,7 +639,7 @@ impl Broker {
     }
 
     fn take_orders(&mut self, ctx: &mut Ctx<'_>, partitions: &[LeaderAndIsr]) {
-        let mut topics = BTreeSet::new();
+        let (mut topics, mut taken) = (BTreeSet::new(), Vec::new());
         for order in partitions {
             let known = self.replicas.get(&order.tp);
             let age = known.map(|r| (r.topic_czxid, r.leader_epoch));
@@ -619,9 +667,11 @@ impl Broker {
             self.replicas.insert(order.tp.clone(), replica);
             topics.insert(order.tp.topic.clone());
             if fresh {
+                taken.push(order.tp.clone());
                 self.note_role(ctx, order, leads);
             }
         }
+        self.logs.ordered(ctx, self.id, &taken, &self.replicas);
         for topic in topics {
             self.provide(ctx, &topic);
         }
@@ -646,6 +696,7 @@ impl Broker {
                 ctx.out.push(Effect::Note(Event::ReplicaDeleted { broker, tp: tp.clone() }));
             }
         }
+        self.logs.ordered(ctx, self.id, partitions, &self.replicas);
         for topic in topics {
             self.provide(ctx, &topic);
         }
@@ -883,9 +934,18 @@ impl Broker {
             }
             digest.u64(u64::from(replica.caught_up));
         }
+        self.logs.digest(digest);
         if let Some(controller) = &self.controller {
             controller.digest(digest);
         }
         self.zk.client().digest(digest);
+    }
+}
+
+impl Roles for BTreeMap<TopicPartition, Replica> {
+    fn role(&self, tp: &TopicPartition) -> Option<Role<'_>> {
+        let replica = self.get(tp)?;
+        let (isr, replicas) = (&replica.isr, &replica.replicas);
+        Some(Role { leader: replica.leader, isr, replicas })
     }
 }

@@ -30,6 +30,7 @@ pub enum Code {
     ConsumerCoordinatorNotAvailable,
     NotCoordinatorForConsumer,
     InvalidTopic,
+    InvalidRequiredAcks,
 }
 
 /// A partition as a broker's metadata knows it.
@@ -62,6 +63,8 @@ pub struct Fetched {
     pub from: Offset,
     pub records: Arc<[Record]>,
     pub high_watermark: Offset,
+    /// Where the leader's log starts and ends.
+    pub log: (Offset, Offset),
 }
 
 /// Requests carry a number that the answer repeats: what comes too late is dropped.
@@ -88,12 +91,14 @@ pub enum Msg {
         results: Vec<(TopicPartition, Result<Offset, Code>)>,
     },
     /// A consumer's. Without data the broker keeps it until there is some, at most `wait_ms`;
-    /// [`NO_LIMIT`]: as long as it takes, which stands for asking again and again.
+    /// [`NO_LIMIT`]: as long as it takes, which stands for asking again and again. Whoever asks
+    /// anew gives up what it asked before.
     Fetch {
         id: u32,
         wait_ms: u32,
         partitions: Arc<[(TopicPartition, Offset)]>,
     },
+    /// Only of partitions with data or an error; nothing at all when the time is over.
     FetchAnswer {
         id: u32,
         results: Vec<(TopicPartition, Result<Fetched, Code>)>,
@@ -141,6 +146,8 @@ pub enum Msg {
     Follow {
         partitions: Vec<(TopicPartition, Offset)>,
     },
+    /// With data, or with a new high watermark alone; [`WHERE`] as the offset asks the follower
+    /// for its end.
     Followed {
         partitions: Vec<(TopicPartition, Fetched)>,
     },
@@ -148,3 +155,5 @@ pub enum Msg {
 
 /// See [`Msg::Fetch`].
 pub const NO_LIMIT: u32 = u32::MAX;
+/// See [`Msg::Followed`].
+pub const WHERE: Offset = Offset::MAX;

@@ -31,6 +31,14 @@ pub struct Settings {
     pub delete_topics: bool,
     /// `unclean.leader.election.enable`
     pub unclean_election: bool,
+    /// `min.insync.replicas`
+    pub min_insync: u32,
+    /// `log.retention.bytes`; `None`: no limit.
+    pub retention_bytes: Option<u64>,
+    /// `offsets.topic.num.partitions`
+    pub offsets_partitions: u32,
+    /// `offsets.topic.replication.factor`
+    pub offsets_replication: u32,
     /// What brokers advertise: one host, and a port that is this plus the broker's id; `None`:
     /// each is on a machine of its own.
     pub advertised: Option<(Arc<str>, u32)>,
@@ -53,6 +61,10 @@ impl Settings {
             replica_lag_ms: release.replica_lag_ms(),
             delete_topics: release.deletes_topics_by_default(),
             unclean_election: release.unclean_by_default(),
+            min_insync: 1,
+            retention_bytes: None,
+            offsets_partitions: 50,
+            offsets_replication: 3,
             advertised: None,
         }
     }

@@ -692,6 +692,7 @@ fn peer_kind(msg: &kafka::Msg) -> FlightKind {
         kafka::Msg::NotLeader { partitions } | kafka::Msg::Fetched { partitions } => {
             FlightKind::FetchAnswer { partitions: count(partitions.len()) }
         }
+        kafka::Msg::Closed => FlightKind::Close,
         kafka::Msg::Data(msg) => data_kind(msg),
         kafka::Msg::Real(msg) => real_kind(msg),
     }

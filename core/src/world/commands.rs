@@ -12,6 +12,7 @@ use super::{Emit, Profile, World};
 use crate::base::{Instant, Span, limits};
 use crate::kafka::admin::{Admin, Task as TextbookTask};
 use crate::kafka::broker::{Broker, Input};
+use crate::kafka::log::manager::ReplicaManager;
 use crate::kafka::paths;
 use crate::kafka::real;
 use crate::kafka::real::task::{Layout, Task};
@@ -336,9 +337,10 @@ impl World {
         if self.config.profile != Profile::Textbook {
             return self.start_real(emit, index, id, host.unwrap_or(usual));
         }
-        #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
+        let disk = std::mem::take(&mut proc.disk);
         let mut broker =
             Broker::new(id, host.unwrap_or(usual), PORT, rack, self.config.broker_zk());
+        broker.logs = ReplicaManager::new(disk, self.config.logs());
         #[cfg(feature = "mutations")]
         {
             broker.mutation = match self.config.mutation {
@@ -376,8 +378,9 @@ impl World {
             _ => (host, PORT),
         };
         let settings = Arc::new(self.config.kafka.clone());
-        #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
         let mut broker = real::Broker::new(id, address, rack, settings, self.config.broker_zk());
+        let disk = std::mem::take(&mut self.procs[usize::from(index)].disk);
+        broker.logs = ReplicaManager::new(disk, self.config.logs());
         #[cfg(feature = "mutations")]
         if let Some(super::config::Mutation::Kafka(mutation)) = self.config.mutation {
             broker.controller.mutation = Some(mutation);

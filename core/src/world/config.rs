@@ -1,6 +1,7 @@
 //! What a run can be set to, by the names that Kafka and ZooKeeper give their settings.
 
 use crate::base::Span;
+use crate::kafka::log::manager::Rules;
 use crate::kafka::paths;
 use crate::kafka::real::registry;
 use crate::kafka::release;
@@ -106,7 +107,7 @@ pub struct Setting {
     pub high: u64,
 }
 
-pub const SETTINGS: [Setting; 20] = [
+pub const SETTINGS: [Setting; 24] = [
     Setting { name: "zookeeper.session.timeout.ms", low: 1, high: 600_000 },
     Setting { name: "client.session.timeout.ms", low: 1, high: 600_000 },
     Setting { name: "tickTime", low: 10, high: 60_000 },
@@ -127,6 +128,11 @@ pub const SETTINGS: [Setting; 20] = [
     Setting { name: "delete.topic.enable", low: 0, high: 1 },
     Setting { name: "unclean.leader.election.enable", low: 0, high: 1 },
     Setting { name: "advertised.port.base", low: 0, high: 65_535 },
+    Setting { name: "min.insync.replicas", low: 1, high: 200 },
+    // 0: no limit.
+    Setting { name: "log.retention.bytes", low: 0, high: 1 << 40 },
+    Setting { name: "offsets.topic.num.partitions", low: 1, high: 10_000 },
+    Setting { name: "offsets.topic.replication.factor", low: 1, high: 200 },
 ];
 
 impl Config {
@@ -184,7 +190,11 @@ impl Config {
             16 => u64::from(self.kafka.replica_lag_ms),
             17 => u64::from(self.kafka.delete_topics),
             18 => u64::from(self.kafka.unclean_election),
-            _ => self.kafka.advertised.as_ref().map_or(0, |(_, port)| u64::from(*port)),
+            19 => self.kafka.advertised.as_ref().map_or(0, |(_, port)| u64::from(*port)),
+            20 => u64::from(self.kafka.min_insync),
+            21 => self.kafka.retention_bytes.unwrap_or(0),
+            22 => u64::from(self.kafka.offsets_partitions),
+            _ => u64::from(self.kafka.offsets_replication),
         }
     }
 
@@ -212,7 +222,11 @@ impl Config {
             16 => kafka.replica_lag_ms = number,
             17 => kafka.delete_topics = value != 0,
             18 => kafka.unclean_election = value != 0,
-            _ => kafka.advertised = (value != 0).then(|| ("localhost".into(), number)),
+            19 => kafka.advertised = (value != 0).then(|| ("localhost".into(), number)),
+            20 => kafka.min_insync = number,
+            21 => kafka.retention_bytes = (value != 0).then_some(value),
+            22 => kafka.offsets_partitions = number,
+            _ => kafka.offsets_replication = number,
         }
     }
 
@@ -227,6 +241,15 @@ impl Config {
             if value != plain.get(index) {
                 self.set(index, value);
             }
+        }
+    }
+
+    /// What brokers are told about their logs.
+    pub fn logs(&self) -> Rules {
+        Rules {
+            min_insync: self.kafka.min_insync,
+            retention: self.kafka.retention_bytes,
+            counts_acks: self.profile == Profile::V08,
         }
     }
 

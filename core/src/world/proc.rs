@@ -80,6 +80,8 @@ pub struct Proc {
     pub rack: Option<Arc<str>>,
     /// What a consumer or a producer was last started with, for a restart.
     pub consumer: Option<Arc<ConsumerSpec>>,
+    /// The id that a consumer last had in its group.
+    pub client_id: Option<Arc<str>>,
     pub producer: Option<Arc<ProducerSpec>>,
     /// A broker's logs while it doesn't run.
     pub disk: Arc<Store>,
@@ -98,6 +100,7 @@ impl Proc {
             fault: RowId::NONE,
             rack: None,
             consumer: None,
+            client_id: None,
             producer: None,
             disk: Arc::default(),
         }
@@ -200,7 +203,29 @@ impl Proc {
 
     /// A broker's log of a partition, running or not.
     pub fn log(&self, tp: &TopicPartition) -> Option<&Log> {
-        self.disk.logs.get(tp).map(|log| &**log)
+        self.store().get(tp)
+    }
+
+    /// A broker's logs, running or not.
+    pub fn store(&self) -> &Store {
+        match &self.node {
+            Node::Broker(broker) => &broker.logs.store,
+            Node::Real(broker) => &broker.logs.store,
+            _ => &self.disk,
+        }
+    }
+
+    /// The process ends, however: its logs stay.
+    pub fn end(&mut self) {
+        match &self.node {
+            Node::Broker(broker) => self.disk = broker.logs.store.clone(),
+            Node::Real(broker) => self.disk = broker.logs.store.clone(),
+            _ => {}
+        }
+        self.state = State::Down;
+        self.node = Node::Nothing;
+        self.backlog.clear();
+        self.timer_at = Instant::NEVER;
     }
 
     pub fn consumer(&self) -> Option<&Connector> {
@@ -255,7 +280,10 @@ impl Proc {
             State::Down => 4,
         });
         match &self.node {
-            Node::Nothing => digest.u64(0),
+            Node::Nothing => {
+                digest.u64(0);
+                self.disk.digest(digest);
+            }
             Node::Broker(broker) => broker.digest(digest),
             Node::Shell(shell) => shell.digest(digest),
             Node::Admin(admin) => admin.zk.client().digest(digest),

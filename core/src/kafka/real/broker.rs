@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::boot::Boot;
 use super::controller::{Controller, Event, Io as ControllerIo};
+use super::metadata::MetadataCache;
 use super::msg::{Msg, TOOLS};
 use super::registry;
 use super::replicas::Replicas;
@@ -14,6 +15,7 @@ use super::writer::Writer;
 use crate::base::{Digest, Instant, Span};
 use crate::kafka::broker::{Ctx, Effect, Input, Phase, Timer};
 use crate::kafka::event::Event as Note;
+use crate::kafka::log::manager::ReplicaManager;
 use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
 use crate::kafka::settings::Settings;
 use crate::zk::client::{KeeperState, WatcherId};
@@ -86,6 +88,8 @@ pub struct Broker {
     pub zk: Session<Pending>,
     pub controller: Controller,
     pub replicas: Replicas,
+    pub logs: ReplicaManager,
+    pub metadata: MetadataCache,
     /// Who is controller, as the last request of one said.
     pub known_controller: Option<u32>,
     pub controller_epoch: i32,
@@ -93,7 +97,7 @@ pub struct Broker {
     pub epoch: Zxid,
     pub(super) boot: Boot,
     pub(super) before: SessionId,
-    writers: VecDeque<Writer>,
+    pub(super) writers: VecDeque<Writer>,
     /// Replicas whose files are being deleted: until when, and who hears of it.
     deleted: VecDeque<(Instant, u32, Vec<TopicPartition>)>,
     shutdown_tries: u32,
@@ -122,6 +126,8 @@ impl Broker {
             zk: Session::new(zk_settings.client()),
             controller: Controller::default(),
             replicas: Replicas::default(),
+            logs: ReplicaManager::default(),
+            metadata: MetadataCache::default(),
             known_controller: None,
             controller_epoch: 0,
             epoch: 0,
@@ -144,10 +150,12 @@ impl Broker {
             Input::Stop => self.stop(ctx),
             Input::Zk(input) => self.zk.input(ctx.now, ctx.rng, input),
             Input::Peer { from, msg: AnyMsg::Real(msg) } => self.hear(ctx, from, *msg),
+            Input::Peer { from, msg: AnyMsg::Data(msg) } => self.hear_of_records(ctx, from, *msg),
             Input::Peer { .. } => {}
             Input::Timer(timer) => self.timer(ctx, timer),
         }
         self.pump(ctx);
+        self.logs.settle(ctx, self.id, &self.replicas);
     }
 
     /// Does all that ZooKeeper's client has to say, and lets the threads go on.
@@ -360,6 +368,7 @@ impl Broker {
                     }
                 }
             }
+            Timer::Log(_) => self.logs.timer(ctx, self.id, timer, &self.replicas),
             _ => self.replicas.timer(ctx, self.id, &self.settings, timer),
         }
     }
@@ -410,14 +419,17 @@ impl Broker {
     fn hear(&mut self, ctx: &mut Ctx<'_>, from: u32, msg: Msg) {
         match msg {
             Msg::LeaderAndIsr { from, live, orders } if self.obeys(ctx, &from) => {
-                self.replicas.take_orders(ctx, self.id, &live, &orders);
+                let taken = self.replicas.take_orders(ctx, self.id, &live, &orders);
+                self.logs.ordered(ctx, self.id, &taken, &self.replicas);
             }
-            Msg::UpdateMetadata { from, live, .. } if self.obeys(ctx, &from) => {
+            Msg::UpdateMetadata { from, live, partitions } if self.obeys(ctx, &from) => {
                 self.replicas.hear_who_lives(ctx, &live);
+                self.metadata.update(live, partitions);
             }
             Msg::StopReplica { from: sender, delete, partitions } if self.obeys(ctx, &sender) => {
                 self.replicas.stop(ctx, self.id, &partitions, delete);
                 if delete {
+                    self.logs.ordered(ctx, self.id, &partitions, &self.replicas);
                     let at = ctx.now + DELETION;
                     self.deleted.push_back((at, from, partitions));
                     ctx.out.push(Effect::Arm { timer: Timer::Deleted, at });
@@ -427,7 +439,9 @@ impl Broker {
                 self.controller.event(Event::Deleted { from, partitions });
             }
             Msg::Fetch { partitions } => {
-                self.replicas.serve(ctx, (self.id, from), &self.settings, &partitions);
+                let logs = &mut self.logs;
+                let fine = logs.follower_comes(ctx, self.id, from, &partitions, &self.replicas);
+                self.replicas.serve(ctx, (self.id, from), &self.settings, &fine);
             }
             Msg::Fetched { partitions } => {
                 self.replicas.fetched(ctx, self.id, from, &partitions);
@@ -509,7 +523,7 @@ impl Broker {
         }
     }
 
-    fn auto_create(&self, topic: &Arc<str>, placed: Option<Vec<Vec<u32>>>) -> Arc<Task> {
+    pub(super) fn auto_create(&self, topic: &Arc<str>, placed: Option<Vec<Vec<u32>>>) -> Arc<Task> {
         let (partitions, replication) =
             (self.settings.num_partitions, self.settings.default_replication);
         let layout = match placed {
@@ -526,6 +540,7 @@ impl Broker {
         digest.i64(self.epoch);
         self.controller.digest(digest);
         self.replicas.digest(digest);
+        self.logs.digest(digest);
         self.zk.client().digest(digest);
     }
 }

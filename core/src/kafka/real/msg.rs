@@ -19,6 +19,9 @@ pub struct Order {
     pub replicas: Vec<u32>,
 }
 
+/// How all brokers hear that a partition stands; `None`: it is deleted, or has no state yet.
+pub type Published = Option<Arc<Order>>;
+
 /// What a leader wants the ISR to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IsrChange {
@@ -58,7 +61,7 @@ pub enum Msg {
     UpdateMetadata {
         from: From,
         live: Arc<[u32]>,
-        partitions: Arc<[TopicPartition]>,
+        partitions: Arc<[(TopicPartition, Published)]>,
     },
     StopReplica {
         from: From,

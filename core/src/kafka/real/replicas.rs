@@ -12,6 +12,7 @@ use super::registry;
 use crate::base::{Digest, Instant, Span};
 use crate::kafka::broker::{Ctx, Effect, Timer};
 use crate::kafka::event::Event as Note;
+use crate::kafka::log::manager::{Role, Roles};
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
 use crate::kafka::settings::Settings;
@@ -101,9 +102,16 @@ impl Replicas {
         replica.state.leader == Some(me)
     }
 
-    /// [C6]
-    pub fn take_orders(&mut self, ctx: &mut Ctx<'_>, me: u32, live: &[u32], orders: &[Arc<Order>]) {
+    /// Back comes what was obeyed. [C6]
+    pub fn take_orders(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        me: u32,
+        live: &[u32],
+        orders: &[Arc<Order>],
+    ) -> Vec<TopicPartition> {
         self.live = live.iter().copied().collect();
+        let mut taken = Vec::new();
         for order in orders {
             let known = self.map.get(&order.tp);
             let newer = known.is_none_or(|r| order.state.leader_epoch > r.state.leader_epoch);
@@ -111,9 +119,11 @@ impl Replicas {
                 continue;
             }
             self.take_order(ctx, me, order);
+            taken.push(order.tp.clone());
         }
         self.arm_fetch(ctx, FETCH_START);
         self.arm_lag(ctx);
+        taken
     }
 
     /// Who lives has changed.
@@ -555,6 +565,14 @@ impl Replicas {
             }
             digest.u64(u64::from(replica.caught_up));
         }
+    }
+}
+
+impl Roles for Replicas {
+    fn role(&self, tp: &TopicPartition) -> Option<Role<'_>> {
+        let replica = self.map.get(tp)?;
+        let leader = replica.state.leader.filter(|_| !replica.stopped);
+        Some(Role { leader, isr: &replica.state.isr, replicas: &replica.replicas })
     }
 }
 

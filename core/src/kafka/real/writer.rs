@@ -157,7 +157,7 @@ impl Writer {
         }
     }
 
-    fn topic(&self) -> Option<&Arc<str>> {
+    pub fn topic(&self) -> Option<&Arc<str>> {
         match &*self.task {
             Task::Create { topic, .. }
             | Task::AddPartitions { topic, .. }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::choose::Strategy;
 use super::context::{Context, Leadership};
 use super::fiber::{Answer, Fiber};
-use super::msg::{IsrAnswer, IsrChange, Msg};
+use super::msg::{IsrAnswer, IsrChange, Msg, Published};
 use super::task::Task;
 use crate::base::{Digest, Instant, Rng};
 use crate::kafka::broker::{Effect, Timer};
@@ -175,6 +175,8 @@ pub struct Controller {
     stack: Vec<Step>,
     events: VecDeque<Event>,
     requests: Requests,
+    /// What all brokers were told of partitions.
+    published: BTreeMap<TopicPartition, Published>,
     /// The first look at the office is over: it is this broker's or another's, and if it is this
     /// one's, the failover is done.
     pub settled: bool,
@@ -259,6 +261,7 @@ impl Controller {
         self.stack.clear();
         self.fiber.take();
         self.requests = Requests::default();
+        self.published = BTreeMap::new();
         self.context = Context::default();
         if std::mem::replace(&mut self.active, false) {
             io.note(Note::ControllerResigned { broker: io.me, epoch: self.epoch });
@@ -319,6 +322,7 @@ impl Controller {
             io.note(Note::Fenced { broker: io.me, epoch: self.epoch });
             self.stack.clear();
             self.requests = Requests::default();
+            self.published = BTreeMap::new();
             self.fiber.get(crate::kafka::paths::CONTROLLER.into());
             self.then([Step::OfficeChecked]);
             return None;

@@ -1,37 +1,45 @@
 //! Requests that a change makes necessary, kept until its writes are through, then one of a kind
 //! for each broker. [spec kafka-zk.md T2, WG2]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Controller, Io};
 use crate::kafka::msg::TopicPartition;
-use crate::kafka::real::msg::{From, Msg, Order};
+use crate::kafka::real::context::PartitionState;
+use crate::kafka::real::msg::{From, Msg, Order, Published};
 
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     orders: BTreeMap<u32, BTreeMap<TopicPartition, Arc<Order>>>,
-    metadata: BTreeSet<TopicPartition>,
+    metadata: BTreeMap<TopicPartition, Published>,
     stops: BTreeMap<(u32, bool), Vec<TopicPartition>>,
 }
 
 impl Controller {
     /// Tells these brokers, as far as they live, how a partition stands; all hear of it.
     pub(super) fn order(&mut self, tp: &TopicPartition, to: &[u32]) {
-        let Some(part) = self.context.part(tp) else { return };
-        let Some(state) = part.leadership.clone() else { return };
-        let order = Order { tp: tp.clone(), state, replicas: part.assignment.clone() };
-        let order = Arc::new(order);
+        let Some(order) = self.order_of(tp) else { return };
         for id in to.iter().filter(|id| self.context.live.contains_key(id)) {
             let orders = self.requests.orders.entry(*id).or_default();
             orders.insert(tp.clone(), order.clone());
         }
-        self.requests.metadata.insert(tp.clone());
+        self.requests.metadata.insert(tp.clone(), Some(order));
+    }
+
+    fn order_of(&self, tp: &TopicPartition) -> Published {
+        let part = self.context.part(tp)?;
+        let (state, replicas) = (part.leadership.clone()?, part.assignment.clone());
+        Some(Arc::new(Order { tp: tp.clone(), state, replicas }))
     }
 
     /// All brokers hear how a partition stands.
     pub(super) fn publish(&mut self, tp: &TopicPartition) {
-        self.requests.metadata.insert(tp.clone());
+        let gone = self.context.part(tp).is_none_or(|part| {
+            part.state == PartitionState::NonExistent || self.context.is_to_be_deleted(&tp.topic)
+        });
+        let order = if gone { None } else { self.order_of(tp) };
+        self.requests.metadata.insert(tp.clone(), order);
     }
 
     pub(super) fn stop_replica(&mut self, id: u32, tp: &TopicPartition, delete: bool) {
@@ -49,9 +57,30 @@ impl Controller {
         }
     }
 
+    /// What everybody was told stands together for those who come later.
+    fn remember(&mut self, changed: &BTreeMap<TopicPartition, Published>, all: bool) {
+        for (tp, order) in changed {
+            match order {
+                Some(order) => _ = self.published.insert(tp.clone(), Some(order.clone())),
+                None => _ = self.published.remove(tp),
+            }
+        }
+        let known = self.context.topics.values().map(|topic| topic.parts.len()).sum::<usize>();
+        if all && known > self.published.len() {
+            for tp in self.context.all() {
+                if !self.published.contains_key(&tp)
+                    && let Some(order) = self.order_of(&tp)
+                {
+                    self.published.insert(tp, Some(order));
+                }
+            }
+        }
+    }
+
     /// `all`: every live broker hears who lives, even if nothing else is to be said.
     pub(super) fn flush(&mut self, io: &mut Io<'_>, all: bool) {
-        let requests = std::mem::take(&mut self.requests);
+        let mut requests = std::mem::take(&mut self.requests);
+        self.remember(&requests.metadata, all);
         let live = self.live_ids();
         for (to, orders) in requests.orders {
             let (from, live) = (self.from(io, to), live.clone());
@@ -59,7 +88,11 @@ impl Controller {
             io.send(to, Msg::LeaderAndIsr { from, live, orders });
         }
         if all || !requests.metadata.is_empty() {
-            let partitions: Arc<[TopicPartition]> = requests.metadata.into_iter().collect();
+            if all {
+                // A newcomer knows nothing yet.
+                requests.metadata = self.published.clone();
+            }
+            let partitions: Arc<[_]> = requests.metadata.into_iter().collect();
             for to in live.iter() {
                 let (from, live) = (self.from(io, *to), live.clone());
                 let partitions = partitions.clone();
