@@ -212,6 +212,9 @@ fn log(event: &Log) -> Said {
         Log::HighWatermark { broker, tp: at, to } => {
             said(k::LOG_WATERMARK, &[("id", broker), ("tp", &tp(at)), ("to", to)])
         }
+        Log::Truncated { broker, tp: at, to, .. } => {
+            said(k::LOG_TRUNCATED, &[("id", broker), ("tp", &tp(at)), ("to", to)])
+        }
         Log::StartMoved { broker, tp: at, to } => {
             said(k::LOG_START, &[("id", broker), ("tp", &tp(at)), ("to", to)])
         }
