@@ -273,6 +273,7 @@ fn zookeeper(world: &World) -> ZkView {
     if !textbook {
         groups.extend(kafkas_mail(world));
     }
+    groups.extend(of_clients(world));
     groups.extend(beside_kafka(world));
     ZkView {
         up: world.server_up,
@@ -285,6 +286,47 @@ fn zookeeper(world: &World) -> ZkView {
 
 fn watchers(world: &World, path: &str) -> u32 {
     world.server.watch_count(path)
+}
+
+/// What producers and consumers register and own.
+fn of_clients(world: &World) -> Vec<ChipGroup> {
+    let tree = world.server.tree();
+    let mut groups = Vec::new();
+    if let Some(node) = tree.get("/producers/ids") {
+        groups.push(group(world, "/producers/ids".into(), node, |_| true));
+    }
+    let Some(consumers) = tree.get("/consumers") else { return groups };
+    for (name, node) in consumers.children() {
+        if let Some(ids) = node.child("ids") {
+            let mut made = group(world, format!("/consumers/{name}/ids").into(), ids, |_| true);
+            for chip in &mut made.chips {
+                chip.label = member_name(world, name, &chip.label);
+            }
+            groups.push(made);
+        }
+        for (topic, owners) in node.child("owners").into_iter().flat_map(Znode::children) {
+            let path: Path = format!("/consumers/{name}/owners/{topic}").into();
+            if owners.child_count() > 0 {
+                groups.push(group(world, path, owners, |_| true));
+            }
+        }
+    }
+    groups
+}
+
+/// A registration's id is long: the page knows its process by a name.
+fn member_name(world: &World, group: &str, id: &Arc<str>) -> Arc<str> {
+    let named = world.procs.iter().find_map(|proc| match &proc.kind {
+        Kind::Consumer(name) => {
+            let ours = proc.consumer.as_ref().is_some_and(|spec| *spec.group == *group);
+            let rest = id.strip_prefix(&format!("{group}_")).unwrap_or(id);
+            let rest = rest.strip_prefix(&**name);
+            let fits = rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
+            (ours && fits).then(|| name.clone())
+        }
+        _ => None,
+    });
+    named.unwrap_or_else(|| id.clone())
 }
 
 /// Folders through which Kafka's processes tell each other of work to do, while there is some.
@@ -312,7 +354,7 @@ fn kafkas_mail(world: &World) -> Vec<ChipGroup> {
 
 /// What plain clients have made at the top of the tree. A node without children shows its owner.
 fn beside_kafka(world: &World) -> Vec<ChipGroup> {
-    const KAFKA: [&str; 12] = [
+    const KAFKA: [&str; 13] = [
         "admin",
         "brokers",
         "cluster",
@@ -324,6 +366,7 @@ fn beside_kafka(world: &World) -> Vec<ChipGroup> {
         "isr_change_notification",
         "latest_producer_id_block",
         "log_dir_event_notification",
+        "producers",
         "zookeeper",
     ];
     let Some(root) = world.server.tree().get("/") else { return Vec::new() };

@@ -381,8 +381,6 @@ fn clients(geo: &mut Geo, clients: &[ClientView], groups: &GroupsView, room: &Ro
     }
     geo.add_client = Rect::new(x, y, width, 32.0);
     geo.h = geo.h.max(y + 44.0);
-    let foot = geo.add_topic;
-    geo.people.add_producer = Rect::new(foot.x, foot.y - 38.0, foot.w, 32.0);
 }
 
 /// On a narrow screen producers, groups, clients and the "+" stand under the table.

@@ -142,9 +142,10 @@ fn pull_path(
     nth: usize,
 ) -> Option<Vec<(f64, f64)>> {
     let cell = leader_cell(parts, seat)?;
-    let from = (cell.right() - 9.0, cell.y + 5.0);
+    let from = (cell.right() - 18.0, cell.y);
+    let rail = cell.y - 4.0;
     let lane_end = geo.rect.x - 12.0 - ((geo.member * 3 + nth) % 9) as f64 * 4.0;
-    Some(vec![from, (lane_end, from.1), (lane_end, y), (geo.rect.x, y)])
+    Some(vec![from, (from.0, rail), (lane_end, rail), (lane_end, y), (geo.rect.x, y)])
 }
 
 /// The way between a broker and a client of Kafka.
@@ -292,9 +293,9 @@ fn head(
     let line = parts.geo.people.detail == Detail::Line;
     let (sx, sy) = match parts.geo.narrow {
         true => (rect.x + 30.0, rect.y + 40.0),
-        false => (rect.x + 34.0 + 64.0, y),
+        false => (x + super::layout::text_width(&name, 13.0) + 10.0, y),
     };
-    let room = rect.right() - sx - if parts.geo.narrow { 6.0 } else { 34.0 };
+    let room = rect.right() - sx - if parts.geo.narrow { 6.0 } else { 56.0 };
     html! {
         <>
             <use href={if bad { "#i-warn" } else { "#i-consumer" }} x={(rect.x + 11.0).to_string()}

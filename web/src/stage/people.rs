@@ -107,7 +107,11 @@ pub fn members(geo: &mut Geo, groups: &GroupsView, (x, width): (f64, f64), room:
     if shown().next().is_none() {
         y = room.top;
     }
-    people.add_consumer = Rect::new(x, y, width, 32.0);
+    // Where there are producers, the place for another one is below them.
+    let both = producer_width(groups, geo.w) == 0.0;
+    let half = if both { (width - 8.0) / 2.0 } else { width };
+    people.add_consumer = Rect::new(x + width - half, y, half, 32.0);
+    people.add_producer = Rect::new(x, y, half, 32.0);
     geo.people = people;
     y + 40.0
 }
@@ -156,7 +160,8 @@ pub fn producers(geo: &mut Geo, groups: &GroupsView, room: &Room) {
         geo.people.producers.push(Rect::new(16.0, y, width, 74.0));
         y += 82.0;
     }
-    geo.h = geo.h.max(y + 8.0);
+    geo.people.add_producer = Rect::new(16.0, y, width, 32.0);
+    geo.h = geo.h.max(y + 44.0);
 }
 
 /// On a narrow screen everybody stands under the table, two in a row.

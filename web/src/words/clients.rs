@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use kafkascope_core::kafka::consumer_zk::assign::Failed;
-use kafkascope_core::kafka::consumer_zk::event::{Event as Consumer, Trigger};
+use kafkascope_core::kafka::consumer_zk::event::{Event as Consumer, Note, Trigger};
 use kafkascope_core::kafka::log::store::Event as Log;
 use kafkascope_core::kafka::producer::{Choice, Event as Producer};
 use kafkascope_core::kafka::{self, TopicPartition};
@@ -146,7 +146,30 @@ fn consumer_later(lang: Lang, event: &Consumer, who: &str) -> Said {
                 [("who", &who), ("tp", &tp(at)), ("from", from), ("n", count)];
             said(k::CONSUMER_CONSUMED, &values)
         }
+        Consumer::Note(note) => step(lang, note, who),
         other => said(k::EVENT_OTHER, &[("what", &format!("{other:?}"))]),
+    }
+}
+
+/// Steps on its way.
+fn step(lang: Lang, note: &Note, who: &str) -> Said {
+    let topics = |topics: &[std::sync::Arc<str>]| list(lang, topics, |topic| topic.to_string());
+    match note {
+        Note::Registering => said(k::STEP_REGISTERING, &[("who", &who)]),
+        Note::SessionIsNew => said(k::STEP_SESSION, &[("who", &who)]),
+        Note::TopicChanged(topic) => said(k::STEP_TOPIC, &[("who", &who), ("topic", topic)]),
+        Note::TopicGone(topic) => said(k::STEP_TOPIC_GONE, &[("who", &who), ("topic", topic)]),
+        Note::TopicsAdded(all) => said(k::STEP_ADDED, &[("who", &who), ("list", &topics(all))]),
+        Note::TopicsLost(all) => said(k::STEP_LOST, &[("who", &who), ("list", &topics(all))]),
+        Note::TopicsChosen(all) => said(k::STEP_CHOSEN, &[("who", &who), ("list", &topics(all))]),
+        Note::FetchersStopped { .. } => said(k::STEP_STOPPED, &[("who", &who)]),
+        Note::IdleThread { thread, topic } => {
+            said(k::STEP_IDLE, &[("thread", thread), ("topic", topic)])
+        }
+        Note::Broken => said(k::STEP_BROKEN, &[("who", &who)]),
+        Note::GaveUpUnheard => said(k::STEP_UNHEARD, &[("who", &who)]),
+        Note::ShuttingDown => said(k::STEP_CLOSING, &[("who", &who)]),
+        Note::ShutDown => said(k::STEP_CLOSED, &[("who", &who)]),
     }
 }
 

@@ -13,10 +13,10 @@ use crate::i18n::{Key, Lang, k, lookup};
 pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
     let name = proc_at(lang, scene.procs, row.proc);
     // A client's name is its own; only "broker 2" begins large.
-    let client = scene
-        .procs
-        .get(usize::from(row.proc))
-        .is_some_and(|proc| matches!(proc.kind, Kind::Client(_) | Kind::Admin));
+    let client = scene.procs.get(usize::from(row.proc)).is_some_and(|proc| {
+        use Kind::{Admin, Client, Consumer, Producer};
+        matches!(proc.kind, Client(_) | Admin | Consumer(_) | Producer(_))
+    });
     let within = scene.inner || client || begins_otherwise(&row.event);
     let actor = if within { name } else { upper(&name) };
     let you = you(lang, scene);
