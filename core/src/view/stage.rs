@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::Instant;
 use crate::kafka::broker::Phase;
-use crate::kafka::data::Msg as DataMsg;
+use crate::kafka::data::{Msg as DataMsg, Offset};
 use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
 use crate::kafka::real::msg::Msg as RealMsg;
 pub use crate::kafka::release::Release as KafkaRelease;
@@ -164,6 +164,8 @@ pub struct ReplicaView {
     pub offline: bool,
     /// The broker itself knows of its role.
     pub knows: bool,
+    /// Its log: the first offset, the LEO and its own high watermark; `None`: nothing was written.
+    pub log: Option<(Offset, Offset, Offset)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -306,9 +308,7 @@ fn of_clients(world: &World) -> Vec<ChipGroup> {
         }
         for (topic, owners) in node.child("owners").into_iter().flat_map(Znode::children) {
             let path: Path = format!("/consumers/{name}/owners/{topic}").into();
-            if owners.child_count() > 0 {
-                groups.push(group(world, path, owners, |_| true));
-            }
+            groups.push(group(world, path, owners, |_| true));
         }
     }
     groups
@@ -585,6 +585,10 @@ fn partition(
                 preferred: at == 0,
                 offline: proc.is_none_or(|proc| proc.state != State::Up),
                 knows: believed == Some((leader, leader_epoch)),
+                log: proc
+                    .and_then(|proc| proc.log(&tp))
+                    .map(|log| (log.start(), log.end(), log.high_watermark))
+                    .filter(|(_, end, _)| *end > 0),
             }
         })
         .collect();

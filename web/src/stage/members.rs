@@ -302,7 +302,7 @@ fn head(
                 y={(y - 12.5).to_string()} width="15" height="15"
                 class={classes!("ics", if bad { "deadx" } else { "mi" })} />
             <text x={x.to_string()} y={y.to_string()} class="bname">{name}</text>
-            if line || !bad {
+            if line || (!bad && owned > 0) {
                 <text x={sx.to_string()} y={sy.to_string()}
                     class={classes!("bhost", bad.then_some("f"))}>
                     {shorten(status, "", 11.0, room)}
