@@ -63,8 +63,9 @@ fn main() {
 
     let clock = Clock::now();
     let rounds = 50;
+    let mut memory = view::Memory::default();
     for _ in 0..rounds {
-        black_box(view::stage(&lab));
+        black_box(view::stage_with(&lab, &mut memory));
     }
     println!("view of the stage: {}", per(clock.elapsed(), rounds));
     let clock = Clock::now();
