@@ -49,9 +49,19 @@ pub struct Replica {
     waiting: BTreeSet<u32>,
 }
 
+pub type Map = BTreeMap<TopicPartition, Arc<Replica>>;
+
+/// A replica that is about to change.
+fn of<'a>(map: &'a mut Arc<Map>, tp: &TopicPartition) -> Option<&'a mut Replica> {
+    // Look first: what isn't there must not cost a copy.
+    map.contains_key(tp).then_some(())?;
+    Arc::make_mut(map).get_mut(tp).map(Arc::make_mut)
+}
+
 #[derive(Clone, Default)]
 pub struct Replicas {
-    pub map: BTreeMap<TopicPartition, Replica>,
+    /// Shared between copies of the world until it changes.
+    pub map: Arc<Map>,
     /// Of these the broker, told to stop following, still has a fetch under way: chance, for those
     /// who replay a recording. [spec kafka-zk.md F8]
     pub late: BTreeSet<TopicPartition>,
@@ -156,7 +166,7 @@ impl Replicas {
             true => _ = self.missing.remove(&tp),
             false => _ = self.missing.insert(tp.clone()),
         }
-        self.map.insert(tp.clone(), replica);
+        Arc::make_mut(&mut self.map).insert(tp.clone(), Arc::new(replica));
         let broker = me;
         ctx.out.push(Effect::Note(match leads {
             true => Note::BecameLeader { broker, tp, leader_epoch },
@@ -168,14 +178,15 @@ impl Replicas {
         for tp in tps {
             self.missing.remove(tp);
             if !delete {
-                let Some(replica) = self.map.get_mut(tp) else { continue };
+                let Some(replica) = of(&mut self.map, tp) else { continue };
                 replica.stopped = true;
                 replica.caught_up = false;
                 if let (true, Some(leader)) = (self.late.remove(tp), replica.state.leader) {
                     let partitions = Arc::from([tp.clone()]);
                     send(ctx, leader, Msg::Fetch { partitions });
                 }
-            } else if self.map.remove(tp).is_some() {
+            } else if self.map.contains_key(tp) {
+                Arc::make_mut(&mut self.map).remove(tp);
                 self.unheard.remove(tp);
                 self.changes.remove(tp);
                 self.untold.remove(tp);
@@ -229,7 +240,7 @@ impl Replicas {
         self.heard(from, ctx.now);
         let (mut mine, mut others) = (Vec::new(), Vec::new());
         for tp in tps {
-            let Some(replica) = self.map.get_mut(tp).filter(|r| Replicas::leads(r, me)) else {
+            let Some(replica) = of(&mut self.map, tp).filter(|r| Replicas::leads(r, me)) else {
                 others.push(tp.clone());
                 continue;
             };
@@ -254,7 +265,7 @@ impl Replicas {
 
     pub fn fetched(&mut self, ctx: &mut Ctx<'_>, me: u32, leader: u32, tps: &[TopicPartition]) {
         for tp in tps {
-            if let Some(replica) = self.map.get_mut(tp)
+            if let Some(replica) = of(&mut self.map, tp)
                 && replica.state.leader == Some(leader)
                 && !replica.stopped
                 && !replica.caught_up
@@ -275,7 +286,9 @@ impl Replicas {
         tp: &TopicPartition,
         joined: u32,
     ) {
-        let Some(replica) = self.map.get_mut(tp).filter(|r| Replicas::leads(r, me)) else { return };
+        let Some(replica) = of(&mut self.map, tp).filter(|r| Replicas::leads(r, me)) else {
+            return;
+        };
         if replica.state.isr.contains(&joined) || !replica.replicas.contains(&joined) {
             return;
         }
@@ -296,7 +309,7 @@ impl Replicas {
         tp: &TopicPartition,
         isr: Vec<u32>,
     ) {
-        let Some(replica) = self.map.get_mut(tp) else { return };
+        let Some(replica) = of(&mut self.map, tp) else { return };
         replica.busy = true;
         if settings.release.alters_isr_by_controller() {
             self.changes.insert(tp.clone(), isr);
@@ -361,7 +374,7 @@ impl Replicas {
         let mut again = Vec::new();
         for (tp, answer) in answers {
             let Some(asked) = self.in_flight.remove(&tp) else { continue };
-            let Some(replica) = self.map.get_mut(&tp) else { continue };
+            let Some(replica) = of(&mut self.map, &tp) else { continue };
             replica.busy = false;
             let waiting = std::mem::take(&mut replica.waiting);
             if let Ok(state) = answer
@@ -373,7 +386,7 @@ impl Replicas {
             }
         }
         for (tp, id) in again {
-            if let Some(replica) = self.map.get_mut(&tp)
+            if let Some(replica) = of(&mut self.map, &tp)
                 && Replicas::leads(replica, me)
                 && !replica.state.isr.contains(&id)
                 && !replica.busy
@@ -399,7 +412,7 @@ impl Replicas {
         isr: Vec<u32>,
         result: Answer,
     ) {
-        let Some(replica) = self.map.get_mut(tp) else { return };
+        let Some(replica) = of(&mut self.map, tp) else { return };
         replica.busy = false;
         let waiting = std::mem::take(&mut replica.waiting);
         // A mismatch is skipped: the controller's order is on its way. [I4]
@@ -419,14 +432,15 @@ impl Replicas {
 
     /// Nobody knows whether the write was done: the next fetch or look asks anew.
     pub fn isr_lost(&mut self, tp: &TopicPartition) {
-        if let Some(replica) = self.map.get_mut(tp) {
+        if let Some(replica) = of(&mut self.map, tp) {
             replica.busy = false;
         }
     }
 
     pub fn session_lost(&mut self) {
-        for replica in self.map.values_mut() {
-            replica.busy = false;
+        let busy = self.map.iter().filter(|(_, replica)| replica.busy);
+        for tp in busy.map(|(tp, _)| tp.clone()).collect::<Vec<_>>() {
+            self.isr_lost(&tp);
         }
         self.asked.clear();
         self.in_flight.clear();
@@ -545,7 +559,7 @@ impl Replicas {
     }
 
     pub fn digest(&self, digest: &mut Digest) {
-        for (tp, replica) in &self.map {
+        for (tp, replica) in &*self.map {
             digest.text(&tp.topic);
             digest.u64(u64::from(tp.partition));
             digest.i64(replica.state.leader.map_or(-1, i64::from));
