@@ -285,3 +285,59 @@ impl Context {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tp(topic: &str, partition: u32) -> TopicPartition {
+        TopicPartition { topic: topic.into(), partition }
+    }
+
+    fn led_by(leader: Option<u32>) -> Option<Leadership> {
+        let (leader_epoch, controller_epoch, zk_version) = (0, 1, 0);
+        let isr = leader.into_iter().collect();
+        let recovering = false;
+        Some(Leadership { leader, leader_epoch, isr, controller_epoch, zk_version, recovering })
+    }
+
+    /// Two of broker 1's four partitions and the one of broker 2 are led by others.
+    fn context() -> Context {
+        let mut context = Context::default();
+        context.live.extend([(1, 0), (2, 0), (3, 0)]);
+        for partition in 0..4 {
+            context.set_assignment(&tp("a", partition), vec![1, 2]);
+            let leader = if partition < 2 { 2 } else { 1 };
+            context.set_leadership(&tp("a", partition), led_by(Some(leader)));
+        }
+        context.set_assignment(&tp("b", 0), vec![2, 3]);
+        context.set_leadership(&tp("b", 0), led_by(None));
+        context
+    }
+
+    #[test]
+    fn who_leads_for_another_is_counted() {
+        let mut context = context();
+        let elsewhere = [tp("a", 0), tp("a", 1), tp("b", 0)];
+        assert_eq!(context.imbalanced(10), elsewhere);
+        assert_eq!(context.imbalanced(50), elsewhere[2..]);
+        context.shutting_down.insert(2);
+        assert_eq!(context.imbalanced(10), elsewhere[..2]);
+        context.set_leadership(&tp("a", 0), led_by(Some(1)));
+        assert_eq!(context.imbalanced(24), elsewhere[1..2]);
+        assert_eq!(context.imbalanced(25), []);
+    }
+
+    #[test]
+    fn what_is_deleted_does_not_count() {
+        let mut context = context();
+        context.set_assignment(&tp("c", 0), vec![1]);
+        context.set_leadership(&tp("c", 0), led_by(Some(1)));
+        context.to_delete.insert("a".into());
+        assert_eq!(context.imbalanced(0), [tp("b", 0)]);
+        context.remove_topic(&"a".into());
+        assert_eq!(context.imbalanced(0), [tp("b", 0)]);
+        context.set_leadership(&tp("c", 0), led_by(Some(2)));
+        assert_eq!(context.imbalanced(99), [tp("c", 0), tp("b", 0)]);
+    }
+}

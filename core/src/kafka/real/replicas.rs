@@ -69,6 +69,8 @@ pub struct Replicas {
     pub stopping: bool,
     /// When each follower was last heard from.
     heard: BTreeMap<u32, Instant>,
+    /// Silent followers that are in no ISR here any more, so that nobody looks for them again.
+    left: BTreeSet<u32>,
     /// Led partitions with a member of the ISR that has not asked yet.
     unheard: BTreeSet<TopicPartition>,
     started_at: Instant,
@@ -105,6 +107,7 @@ impl Replicas {
 
     pub fn heard(&mut self, from: u32, now: Instant) {
         self.heard.insert(from, now);
+        self.left.remove(&from);
     }
 
     fn leads(replica: &Replica, me: u32) -> bool {
@@ -139,6 +142,9 @@ impl Replicas {
         let (leader, leader_epoch) = (state.leader, state.leader_epoch);
         let leads = leader == Some(me);
         // Whoever led before goes on hearing its followers.
+        if leads {
+            self.left.clear();
+        }
         let led = self.map.get(&tp).filter(|known| leads && Replicas::leads(known, me));
         let (since, fetchers) = match led {
             Some(known) => (known.since, known.fetchers.clone()),
@@ -206,8 +212,31 @@ impl Replicas {
         self.fetch_later(ctx);
     }
 
-    pub fn fetch_later(&mut self, ctx: &mut Ctx<'_>) {
+    fn fetch_later(&mut self, ctx: &mut Ctx<'_>) {
         self.arm_fetch(ctx, FETCH_AGAIN);
+    }
+
+    /// What this broker fetches from another one, as far as it was told.
+    pub fn followed(&self, leader: u32) -> Vec<TopicPartition> {
+        let follows = |replica: &Replica| replica.state.leader == Some(leader) && !replica.stopped;
+        let found = self.map.iter().filter(|(_, replica)| follows(replica));
+        found.map(|(tp, _)| tp.clone()).collect()
+    }
+
+    /// The leader doesn't know yet that it is one: it is asked again.
+    pub fn not_leader(&mut self, ctx: &mut Ctx<'_>, leader: u32, tps: &[TopicPartition]) {
+        for tp in tps {
+            let Some(replica) = self.map.get(tp) else { continue };
+            if replica.state.leader == Some(leader) && !replica.stopped {
+                self.missing.insert(tp.clone());
+                if replica.caught_up
+                    && let Some(replica) = of(&mut self.map, tp)
+                {
+                    replica.caught_up = false;
+                }
+            }
+        }
+        self.fetch_later(ctx);
     }
 
     fn arm_fetch(&mut self, ctx: &mut Ctx<'_>, after: Span) {
@@ -506,12 +535,17 @@ impl Replicas {
             let heard = self.heard.get(id).copied().unwrap_or(Instant::ZERO).max(since);
             ctx.now.since(heard).0 > limit.0
         };
-        let stale = self.heard.keys().any(|id| silent(id, Instant::ZERO));
-        let looked: Vec<TopicPartition> = match stale {
-            true => self.map.keys().cloned().collect(),
-            false => self.unheard.iter().cloned().collect(),
+        let stale: Vec<u32> = self
+            .heard
+            .keys()
+            .copied()
+            .filter(|id| silent(id, Instant::ZERO) && !self.left.contains(id))
+            .collect();
+        let looked: Vec<TopicPartition> = match stale.is_empty() {
+            false => self.map.keys().cloned().collect(),
+            true => self.unheard.iter().cloned().collect(),
         };
-        let mut shrunk = Vec::new();
+        let (mut shrunk, mut found) = (Vec::new(), BTreeSet::<u32>::new());
         for tp in looked {
             let Some(replica) = self.map.get(&tp).filter(|r| Replicas::leads(r, me)) else {
                 continue;
@@ -524,11 +558,13 @@ impl Replicas {
                         false => silent(id, replica.since),
                     }
             };
+            found.extend(stale.iter().filter(|id| replica.state.isr.contains(id)));
             let isr: Vec<u32> = replica.state.isr.iter().copied().filter(|id| !gone(id)).collect();
             if isr.len() < replica.state.isr.len() && !replica.busy {
                 shrunk.push((tp, isr));
             }
         }
+        self.left.extend(stale.iter().filter(|id| !found.contains(id)));
         let ask: Vec<u32> = self.heard.keys().copied().filter(|id| *id != me).collect();
         for (tp, isr) in shrunk {
             self.change(ctx, settings, &tp, isr);
