@@ -532,14 +532,14 @@ pub fn wall_ms(now: Instant) -> i64 {
 
 /// What happens a thousand times when one thing is done to a thousand partitions.
 fn is_kafka_detail(event: &crate::kafka::Event) -> bool {
-        self.close_peers(emit, index);
-    use crate::kafka::Event::{BecameFollower, CaughtUp, Log, ReplicaDeleted};
+    use crate::kafka::Event::{BecameFollower, CaughtUp, Consumer, Log, ReplicaDeleted};
     use crate::kafka::log::store::Event::{Copied, HighWatermark};
-    matches!(
-        event,
+    match event {
         BecameFollower { .. }
-            | CaughtUp { .. }
-            | ReplicaDeleted { .. }
-            | Log(Copied { .. } | HighWatermark { .. })
-    )
+        | CaughtUp { .. }
+        | ReplicaDeleted { .. }
+        | Log(Copied { .. } | HighWatermark { .. }) => true,
+        Consumer(event) => event.is_detail(),
+        _ => false,
+    }
 }

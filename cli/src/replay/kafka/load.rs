@@ -65,8 +65,7 @@ pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: i64) -> Known<()> {
     untouched(sim, nodes)?;
     put(sim, nodes, false)?;
     sim.run(moment + controller.age, |_| false);
-    sim.log.clear();
-    sim.told.clear();
+    sim.forget();
     sim.logged_at = sim.now();
     sim.changed_at = sim.now();
     Ok(())
