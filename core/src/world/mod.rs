@@ -499,6 +499,23 @@ impl World {
         }
     }
 
+    /// Puts records into a running broker's log, all of them committed: the start of a recording.
+    pub fn place_log(
+        &mut self,
+        id: u32,
+        tp: &crate::kafka::TopicPartition,
+        values: impl Iterator<Item = Arc<str>>,
+    ) {
+        let Some(index) = self.find(&Who::Broker(id)) else { return };
+        if let Node::Real(broker) = &mut self.procs[usize::from(index)].node {
+            let store = &mut Arc::make_mut(broker).logs.store;
+            let log = Arc::make_mut(store).log(tp);
+            let sent = RowId::NONE;
+            log.append(values.map(|value| crate::kafka::data::Record { key: None, value, sent }));
+            log.high_watermark = log.end();
+        }
+    }
+
     /// A fingerprint of all state that can still matter.
     pub fn digest(&self, digest: &mut Digest) {
         digest.u64(self.now.0);

@@ -21,8 +21,10 @@ use super::{Known, Unknown};
 
 /// The console consumer with this number.
 pub fn console(n: u32) -> String {
-    format!("console{n}")
+    format!("{CONSOLE}{n}")
 }
+
+const CONSOLE: &str = "console";
 
 /// What the console consumer looks at before `--from-beginning`.
 const LOOKS: i32 = 30_000;
@@ -279,7 +281,8 @@ pub fn consumed(sim: &Sim, asked: &Value) -> Option<Value> {
 /// What the consumers wrote into their logs.
 pub fn events(heard: &[Heard], ms: impl Fn(&Heard) -> u64) -> Vec<Value> {
     let mut out = Vec::new();
-    for one in heard {
+    // The console consumer's log is its own.
+    for one in heard.iter().filter(|one| !one.consumer.starts_with(CONSOLE)) {
         let KafkaEvent::Consumer(event) = &*one.event else { continue };
         for (name, args) in lines(event) {
             let mut entry = json!({"ms": ms(one), "event": name});

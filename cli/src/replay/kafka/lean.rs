@@ -167,5 +167,11 @@ pub fn distance(recorded: &Value, got: &Value) -> usize {
             *count.entry(key).or_default() += by;
         }
     }
-    count.values().map(|n| n.unsigned_abs() as usize).sum()
+    let different: usize = count.values().map(|n| n.unsigned_abs() as usize).sum();
+    let idle = |side: &Value| -> Vec<Value> {
+        let events = side["consumer_events"].as_array().into_iter().flatten();
+        let idle = events.filter(|event| event["event"] == "thread-without-partition");
+        idle.map(|event| event["args"].clone()).collect()
+    };
+    different + usize::from(!recorded["consumer_events"].is_null() && idle(recorded) != idle(got))
 }
