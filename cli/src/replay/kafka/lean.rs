@@ -5,15 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use kafkascope_core::base::{Instant, Span};
+use kafkascope_core::base::{Instant, Rng, Span};
 use serde_json::Value;
 
-use super::sim::Sim;
+use super::sim::{self, Sim};
 
 /// What is added to the latency of consumers' links in a step, and when they may begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaning {
     pub slower: BTreeMap<String, Span>,
+    /// Added to when it was recorded to begin.
+    pub later: BTreeMap<String, Span>,
     pub held: BTreeMap<String, Instant>,
 }
 
@@ -44,6 +46,28 @@ impl Leaning {
     pub fn is_level(&self) -> bool {
         self.slower.is_empty() && self.held.is_empty()
     }
+
+    /// A little different.
+    #[must_use]
+    pub fn bent(&self, step: &Value, rng: &mut Rng) -> Leaning {
+        let mut bent = self.clone();
+        let names = involved(step);
+        let Some(name) = names.get(rng.below(names.len().max(1) as u64) as usize) else {
+            return bent;
+        };
+        if step["op"]["at_once"] == true && rng.chance(1, 2) {
+            bent.later.insert(name.clone(), us(rng.below(3_000)));
+        } else {
+            let most = 1 << rng.below(15);
+            bent.slower.insert(name.clone(), us(rng.below(most)));
+        }
+        bent
+    }
+}
+
+/// Can leaning change anything in this step?
+pub fn can_lean(step: &Value) -> bool {
+    involved(step).len() > 1
 }
 
 fn base(session: &str) -> &str {
@@ -79,11 +103,6 @@ fn is_registration(txn: &Value) -> bool {
     txn["type"] == "create" && txn["path"].as_str().is_some_and(|path| path.contains("/ids/"))
 }
 
-/// A refused claim, or several members at once: what a step's leaning can matter to.
-fn matters(step: &Value) -> bool {
-    involved(step).len() > 1
-}
-
 const fn us(us: u64) -> Span {
     Span::from_micros(us)
 }
@@ -91,7 +110,7 @@ const fn us(us: u64) -> Span {
 /// The leanings to try, the level one first.
 pub fn leanings(step: &Value) -> Vec<Leaning> {
     let mut all = vec![Leaning::default()];
-    if !matters(step) {
+    if !can_lean(step) {
         return all;
     }
     let names = involved(step);
@@ -108,9 +127,9 @@ pub fn leanings(step: &Value) -> Vec<Leaning> {
         let slower = BTreeMap::from([(first.clone(), *extra)]);
         all.push(Leaning { slower, ..Leaning::default() });
     }
-    for slow in rest {
+    for slow in rest.iter().take(2) {
         for extra in &others[1..] {
-            for own in sweep.iter().step_by(3) {
+            for own in sweep.iter().step_by(5) {
                 let slower = BTreeMap::from([(first.clone(), *own), (slow.clone(), *extra)]);
                 all.push(Leaning { slower, ..Leaning::default() });
             }
@@ -126,25 +145,47 @@ fn by_pace(step: &Value, names: &[String], factor: u64) -> BTreeMap<String, Span
         let is_it = |event: &&Value| event["consumer"] == *name && event["event"] == *what;
         events().find(is_it).and_then(|event| event["ms"].as_u64())
     };
-    let took = |name: &str| Some(first(name, "attempt-end")?.saturating_sub(first(name, "attempt")?));
+    let took =
+        |name: &str| Some(first(name, "attempt-end")?.saturating_sub(first(name, "attempt")?));
     let each: Vec<(String, u64)> =
         names.iter().filter_map(|name| Some((name.clone(), took(name)?))).collect();
     let least = each.iter().map(|(_, ms)| *ms).min().unwrap_or(0);
     each.into_iter().map(|(name, ms)| (name, us((ms - least) * 4 * factor))).collect()
 }
 
-/// By when each of those that start at once opens its session, as it was recorded.
-pub fn joins(step: &Value, begun: Instant, boot: Span) -> BTreeMap<String, Instant> {
-    if step["op"]["at_once"] != true {
+/// So much apart, two begin at the same time; a request took about 25 times as long there.
+const TOGETHER: u64 = 50;
+const FASTER: u64 = 25;
+
+/// By when each of those that start at once registers, as it was recorded.
+pub fn joins(
+    step: &Value,
+    begun: Instant,
+    later: &BTreeMap<String, Span>,
+) -> BTreeMap<String, Instant> {
+    if step["op"]["op"] != "start-consumers" || step["op"]["at_once"] != true {
         return BTreeMap::new();
     }
-    let opens = entries(step).filter(|txn| txn["type"] == "createSession");
-    let opens: Vec<(String, u64)> = opens
-        .filter_map(|txn| Some((base(txn["session"].as_str()?).to_owned(), txn["ms"].as_u64()?)))
-        .collect();
-    let least = opens.iter().map(|(_, ms)| *ms).min().unwrap_or(0);
-    let at = |ms: u64| begun + boot + Span::from_millis(1 + ms - least);
-    opens.into_iter().map(|(name, ms)| (name, at(ms))).collect()
+    let mut first: Vec<(u64, String)> = Vec::new();
+    for txn in entries(step) {
+        let name = base(txn["session"].as_str().unwrap_or_default());
+        let writes = txn["path"].as_str().is_some_and(|path| path.starts_with("/consumers/"));
+        if writes && !first.iter().any(|(_, known)| known == name) {
+            first.push((txn["ms"].as_u64().unwrap_or(0), name.to_owned()));
+        }
+    }
+    first.sort();
+    let mut at = begun + sim::BOOT + Span::from_millis(5);
+    let mut before = first.first().map_or(0, |(ms, _)| *ms);
+    let mut joins = BTreeMap::new();
+    for (ms, name) in first {
+        let gap = Span::from_millis(ms - before).micros();
+        at += us(if ms - before <= TOGETHER { gap / FASTER } else { gap });
+        before = ms;
+        let extra = later.get(&name).copied().unwrap_or_default();
+        joins.insert(name, at + extra);
+    }
+    joins
 }
 
 /// How far the consumers' part of a step is from what was recorded: entries that only one side

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use super::super::common::span;
 use super::chance::{self, Chance};
 use super::facts::{self, Tree};
+use super::lean::{self, Leaning};
 use super::names::BY_HAND;
 use super::ops::{self, OTHER, id, ids, only, text};
-use super::lean::{self, Leaning};
 use super::sim::{self, Sim};
 use super::until::Condition;
 use super::{Known, Unknown, consumers, load, log, texts};
@@ -149,7 +149,7 @@ impl Player {
         self.begun = self.sim.now();
         self.before = facts::tree(&self.sim, self.release);
         self.sim.forget();
-        self.leaning.held = lean::joins(&self.recorded, self.begun, sim::BOOT);
+        self.leaning.held = lean::joins(&self.recorded, self.begun, &self.leaning.later);
     }
 
     fn play(&mut self, step: &Value, chance: &Chance, moment: &Moment) -> Known<Done> {
@@ -158,7 +158,7 @@ impl Player {
         self.begun = self.sim.now();
         self.recorded = step.clone();
         self.leaning = moment.leaning.clone();
-        self.leaning.held = lean::joins(step, self.begun, sim::BOOT);
+        self.leaning.held = lean::joins(step, self.begun, &self.leaning.later);
         self.leaning.apply_all(&mut self.sim);
         if chance.lean(&mut self.sim) {
             done.chance.push("controller-race");

@@ -586,9 +586,7 @@ impl Connector {
         } else {
             let topic = path.strip_prefix(paths::TOPICS).and_then(|rest| rest.strip_prefix('/'));
             match topic.and_then(|topic| self.listens.topic.get(topic)) {
-                Some(topic) if kind != EventType::NodeChildrenChanged => {
-                    Told::Topic(topic.clone())
-                }
+                Some(topic) if kind != EventType::NodeChildrenChanged => Told::Topic(topic.clone()),
                 _ => return,
             }
         };

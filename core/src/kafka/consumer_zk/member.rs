@@ -30,12 +30,8 @@ impl Connector {
             Step::Register => self.register(ctx, thread),
             Step::TryRegister(data) => {
                 let path = nodes::id(&self.spec.group, &self.id);
-                let create = Step::Create {
-                    path,
-                    data: data.clone(),
-                    ephemeral: true,
-                    again: false,
-                };
+                let create =
+                    Step::Create { path, data: data.clone(), ephemeral: true, again: false };
                 self.then(thread, [create, Step::Registered(data)]);
             }
             Step::Registered(data) => self.registered(ctx, thread, data),

@@ -109,7 +109,9 @@ mod tests {
         let wanted = Wanted::Topics(vec![("x".into(), 1), ("t1".into(), 2)]);
         let data = registration(&wanted, 5);
         let text = String::from_utf8(data.as_ref().unwrap().to_vec()).unwrap();
-        assert!(text.starts_with(r#"{"version":1,"subscription":{"x":1,"t1":2},"pattern":"static""#));
+        assert!(
+            text.starts_with(r#"{"version":1,"subscription":{"x":1,"t1":2},"pattern":"static""#)
+        );
         let member = member("g_c", &data, true).unwrap();
         let topics = BTreeMap::from([("t1".to_owned(), 2), ("x".to_owned(), 1)]);
         assert_eq!(member.subscription, Subscription::Topics(topics));

@@ -247,5 +247,4 @@ impl Connector {
         }
         self.then(thread, [Step::Claim(0)]);
     }
-
 }

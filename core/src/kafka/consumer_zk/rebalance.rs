@@ -13,8 +13,8 @@ use crate::base::Span;
 use crate::kafka::broker::Ctx;
 use crate::kafka::data::Offset;
 use crate::kafka::msg::TopicPartition;
-use crate::kafka::payload::{self, TopicInfo};
 use crate::kafka::paths;
+use crate::kafka::payload::{self, TopicInfo};
 use crate::kafka::real::scala;
 use crate::zk::op::{Error, Op, Path, Reply};
 

@@ -85,11 +85,9 @@ impl Options {
     pub fn of(rules: Rules) -> Options {
         match rules {
             Rules::V08 => Options::default(),
-            Rules::Textbook => Options {
-                commit_interval_ms: 5_000,
-                reset: Reset::Earliest,
-                ..Options::default()
-            },
+            Rules::Textbook => {
+                Options { commit_interval_ms: 5_000, reset: Reset::Earliest, ..Options::default() }
+            }
         }
     }
 }
