@@ -8,43 +8,45 @@ use std::collections::BTreeMap;
 use kafkascope_core::base::{Instant, Rng, Span};
 use serde_json::Value;
 
-use super::sim::{self, Sim};
+use super::sim::{self, Pace, Sim};
 
 /// What is added to the latency of consumers' links in a step, and when they may begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaning {
     pub slower: BTreeMap<String, Span>,
-    /// Added to when it was recorded to begin.
-    pub later: BTreeMap<String, Span>,
-    pub held: BTreeMap<String, Instant>,
+    /// Before when, from the step's begin, a consumer does nothing, and what is then added until
+    /// each of its entries in the log.
+    pub paces: BTreeMap<String, (Span, Vec<Span>)>,
 }
 
 impl Leaning {
     /// A consumer that was just started, or was there.
-    pub fn apply(&self, sim: &mut Sim, name: &str) {
+    pub fn apply(&self, sim: &mut Sim, name: &str, begun: Instant) {
         if let Some(extra) = self.slower.get(name) {
             sim.slow_down(name, *extra);
         }
-        if let Some(until) = self.held.get(name) {
-            sim.hold_back(name, *until);
+        if let Some((first, extra)) = self.paces.get(name) {
+            sim.hold_back(name, begun + *first);
+            sim.paces.insert(name.to_owned(), Pace { extra: extra.clone(), came: Vec::new() });
         }
     }
 
-    pub fn apply_all(&self, sim: &mut Sim) {
+    pub fn apply_all(&self, sim: &mut Sim, begun: Instant) {
         for name in self.slower.keys() {
-            self.apply(sim, name);
+            self.apply(sim, name, begun);
         }
     }
 
     pub fn straighten(&self, sim: &mut Sim) {
-        for name in self.slower.keys().chain(self.held.keys()) {
+        for name in self.slower.keys().chain(self.paces.keys()) {
             sim.slow_down(name, Span::ZERO);
             sim.hold_back(name, Instant::ZERO);
         }
+        sim.paces.clear();
     }
 
     pub fn is_level(&self) -> bool {
-        self.slower.is_empty() && self.held.is_empty()
+        self.slower.is_empty() && self.paces.is_empty()
     }
 
     /// A little different.
@@ -55,12 +57,19 @@ impl Leaning {
         let Some(name) = names.get(rng.below(names.len().max(1) as u64) as usize) else {
             return bent;
         };
-        if step["op"]["at_once"] == true && rng.chance(1, 2) {
-            bent.later.insert(name.clone(), us(rng.below(3_000)));
-        } else {
-            let most = 1 << rng.below(15);
-            bent.slower.insert(name.clone(), us(rng.below(most)));
+        let most = 1 << rng.below(15);
+        if let Some((first, extra)) = bent.paces.get_mut(name) {
+            if rng.chance(1, 3) || extra.is_empty() {
+                *first = us((first.micros() + rng.below(3_000)).saturating_sub(1_500));
+            } else {
+                let from = rng.below(extra.len() as u64) as usize;
+                let from = if rng.chance(1, 2) { from.min(15) } else { from };
+                let value = us(rng.below(most));
+                extra[from..].fill(value);
+            }
+            return bent;
         }
+        bent.slower.insert(name.clone(), us(rng.below(most)));
         bent
     }
 }
@@ -110,6 +119,9 @@ const fn us(us: u64) -> Span {
 /// The leanings to try, the level one first.
 pub fn leanings(step: &Value) -> Vec<Leaning> {
     let mut all = vec![Leaning::default()];
+    if starts_together(step) {
+        return vec![begins(step)];
+    }
     if !can_lean(step) {
         return all;
     }
@@ -153,39 +165,39 @@ fn by_pace(step: &Value, names: &[String], factor: u64) -> BTreeMap<String, Span
     each.into_iter().map(|(name, ms)| (name, us((ms - least) * 4 * factor))).collect()
 }
 
+/// Several consumers start at once: in which order all of them do what they do is chance.
+pub fn starts_together(step: &Value) -> bool {
+    step["op"]["op"] == "start-consumers" && step["op"]["at_once"] == true
+}
+
 /// So much apart, two begin at the same time; a request took about 25 times as long there.
 const TOGETHER: u64 = 50;
 const FASTER: u64 = 25;
 
-/// By when each of those that start at once registers, as it was recorded.
-pub fn joins(
-    step: &Value,
-    begun: Instant,
-    later: &BTreeMap<String, Span>,
-) -> BTreeMap<String, Instant> {
-    if step["op"]["op"] != "start-consumers" || step["op"]["at_once"] != true {
-        return BTreeMap::new();
-    }
-    let mut first: Vec<(u64, String)> = Vec::new();
+/// When each of those who start together begins, as far apart as it was recorded.
+fn begins(step: &Value) -> Leaning {
+    let mut first: Vec<(u64, &str)> = Vec::new();
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for txn in entries(step) {
         let name = base(txn["session"].as_str().unwrap_or_default());
+        *count.entry(name).or_default() += 1;
         let writes = txn["path"].as_str().is_some_and(|path| path.starts_with("/consumers/"));
-        if writes && !first.iter().any(|(_, known)| known == name) {
-            first.push((txn["ms"].as_u64().unwrap_or(0), name.to_owned()));
+        if writes && !first.iter().any(|(_, known)| *known == name) {
+            first.push((txn["ms"].as_u64().unwrap_or(0), name));
         }
     }
-    first.sort();
-    let mut at = begun + sim::BOOT + Span::from_millis(5);
+    first.sort_unstable();
+    let mut at = sim::BOOT.micros() + 5_000;
     let mut before = first.first().map_or(0, |(ms, _)| *ms);
-    let mut joins = BTreeMap::new();
+    let mut paces = BTreeMap::new();
     for (ms, name) in first {
-        let gap = Span::from_millis(ms - before).micros();
-        at += us(if ms - before <= TOGETHER { gap / FASTER } else { gap });
+        let gap = (ms - before) * 1_000;
+        at += if ms - before <= TOGETHER { gap / FASTER } else { gap };
         before = ms;
-        let extra = later.get(&name).copied().unwrap_or_default();
-        joins.insert(name, at + extra);
+        let entries = count.get(name).copied().unwrap_or(0);
+        paces.insert(name.to_owned(), (us(at), vec![Span::ZERO; entries]));
     }
-    joins
+    Leaning { paces, ..Leaning::default() }
 }
 
 /// How far the consumers' part of a step is from what was recorded: entries that only one side
