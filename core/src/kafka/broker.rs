@@ -595,6 +595,14 @@ impl Broker {
                 let msg = Msg::Data(Box::new(answer));
                 ctx.out.push(Effect::Peer { to: from, msg });
             }
+            data::Msg::FindCoordinator { id, .. } => {
+                let result = Err(data::Code::ConsumerCoordinatorNotAvailable);
+                let msg = Msg::Data(Box::new(data::Msg::Coordinator { id, result }));
+                ctx.out.push(Effect::Peer { to: from, msg });
+            }
+            data::Msg::OffsetCommit { .. } | data::Msg::OffsetFetch { .. } => {
+                self.logs.serve_offsets(ctx, (self.id, from), None, msg, &self.replicas);
+            }
             msg => {
                 let fine = self.logs.serve(ctx, self.id, from, msg, &self.replicas);
                 self.serve_fetch(ctx, from, &fine);

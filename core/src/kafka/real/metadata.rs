@@ -9,6 +9,7 @@ use crate::kafka::data::{Code, PartitionMeta, TopicMeta};
 use crate::kafka::msg::TopicPartition;
 
 type Update = Arc<[(TopicPartition, Published)]>;
+type Parts = BTreeMap<u32, Arc<Order>>;
 
 /// Updates are only kept until somebody asks: most brokers of most runs never are.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +17,7 @@ pub struct MetadataCache {
     live: Arc<[u32]>,
     unread: Vec<Update>,
     /// Read so far; shared between checkpoints.
-    topics: Arc<BTreeMap<Arc<str>, BTreeMap<u32, Arc<Order>>>>,
+    topics: Arc<BTreeMap<Arc<str>, Parts>>,
 }
 
 /// So many unread updates are read before anybody asks, so that they don't pile up.
