@@ -579,7 +579,7 @@ impl Broker {
             }
             Msg::NotLeader { .. } => self.arm_refetch(ctx),
             Msg::Data(msg) => self.hear_of_records(ctx, from, *msg),
-            Msg::Real(_) => {}
+            Msg::Real(_) | Msg::Closed => {}
             Msg::Fetched { partitions } => {
                 for tp in partitions.iter() {
                     self.fetched(ctx, from, tp);

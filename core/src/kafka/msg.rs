@@ -46,6 +46,8 @@ pub enum Msg {
     Fetched {
         partitions: Arc<[TopicPartition]>,
     },
+    /// The sender's process has ended: its kernel closed the connection.
+    Closed,
     /// About records.
     Data(Box<super::data::Msg>),
     /// Between processes of a real release.

@@ -1,7 +1,7 @@
 //! Rows of consumers, producers and logs as plain lines.
 
 use crate::kafka::TopicPartition;
-use crate::kafka::consumer_zk::event::Event as Consumer;
+use crate::kafka::consumer_zk::event::{Event as Consumer, Note};
 use crate::kafka::log::store::Event as Log;
 use crate::kafka::producer::Event as Producer;
 
@@ -43,6 +43,25 @@ pub fn consumer(event: &Consumer) -> String {
             format!("reads {} from {offset}{}", tp(at), if *reset { " (reset)" } else { "" })
         }
         Consumer::Consumed { tp: at, from, count } => format!("consumed {} {from}+{count}", tp(at)),
+        Consumer::Note(note) => note_of(note),
+    }
+}
+
+fn note_of(note: &Note) -> String {
+    match note {
+        Note::Registering => "registers".to_owned(),
+        Note::SessionIsNew => "its session was gone; it has a new one".to_owned(),
+        Note::TopicChanged(topic) => format!("topic {topic} changed"),
+        Note::TopicGone(topic) => format!("topic {topic} is gone"),
+        Note::TopicsAdded(topics) => format!("more topics: {}", topics.join(" ")),
+        Note::TopicsLost(topics) => format!("fewer topics: {}", topics.join(" ")),
+        Note::TopicsChosen(topics) => format!("its pattern chooses: {}", topics.join(" ")),
+        Note::FetchersStopped { .. } => "stops fetching".to_owned(),
+        Note::IdleThread { thread, topic } => format!("{thread} gets nothing of {topic}"),
+        Note::Broken => "breaks off: a node that it needs is gone".to_owned(),
+        Note::GaveUpUnheard => "nobody hears that it gave up".to_owned(),
+        Note::ShuttingDown => "shuts down".to_owned(),
+        Note::ShutDown => "is shut down".to_owned(),
     }
 }
 

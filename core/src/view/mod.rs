@@ -2,16 +2,20 @@
 
 pub mod beliefs;
 pub mod differ;
+pub mod groups;
+pub mod ownership;
 pub mod stage;
 pub mod timeline;
 pub mod tree;
 
 pub use beliefs::{Belief, Beliefs, beliefs};
 pub use differ::{Difference, differences};
+pub use groups::{GroupView, GroupsView, MemberView, ProducerView, Seat, groups};
+pub use ownership::{Plan, Rebalance, Rule, Suppose, moves, rebalance};
 pub use stage::{
     BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, KafkaRelease, Life,
     PartitionView, ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView,
-    flights, release, stage,
+    flights, release, session, stage,
 };
 pub use timeline::{DeadSpan, Density, Mark, MarkKind, TimelineView, timeline};
 pub use tree::{ChildView, NodeView, WatcherView, children, node};

@@ -112,7 +112,11 @@ impl World {
             Profile::Textbook => Rules::Textbook,
             Profile::V08 | Profile::V2 => Rules::V08,
         };
-        let consumer = Connector::new(name.clone(), rules, spec, self.config.broker_zk());
+        let mut consumer = Connector::new(name.clone(), rules, spec, self.config.broker_zk());
+        if rules == Rules::Textbook {
+            consumer = consumer.with_random_id(self.rng.next_u32());
+        }
+        self.procs[usize::from(index)].client_id = Some(consumer.id.clone());
         self.launch(emit, index, Node::Consumer(Arc::new(consumer)), self.config.boot);
     }
 

@@ -393,10 +393,24 @@ impl World {
         self.end(emit, index);
     }
 
-    /// Nothing of the process is left; its kernel closes the connection.
+    /// Nothing of the process is left; its kernel closes the connections.
     fn end(&mut self, emit: &mut Emit<'_>, index: u16) {
         self.hang_up(emit, index);
+        self.close_peers(emit, index);
         self.procs[usize::from(index)].end();
+    }
+
+    /// Whoever reads from a broker or writes to it sees that it is gone.
+    fn close_peers(&mut self, emit: &Emit<'_>, from: u16) {
+        let Some(from_id) = self.proc(from).broker_id() else { return };
+        for to in 0..u16::try_from(self.procs.len()).unwrap_or(u16::MAX) {
+            let proc = self.proc(to);
+            if proc.is_running() && matches!(proc.kind, Kind::Consumer(_) | Kind::Producer(_)) {
+                let to_life = proc.life;
+                let msg = crate::kafka::Msg::Closed;
+                self.transmit(emit, from, to, What::Peer { from, to, to_life, from_id, msg });
+            }
+        }
     }
 
     fn send_peer(&mut self, emit: &mut Emit<'_>, from: u16, to_id: u32, msg: crate::kafka::Msg) {

@@ -80,6 +80,8 @@ pub struct Proc {
     pub rack: Option<Arc<str>>,
     /// What a consumer or a producer was last started with, for a restart.
     pub consumer: Option<Arc<ConsumerSpec>>,
+    /// The id that a consumer last had in its group.
+    pub client_id: Option<Arc<str>>,
     pub producer: Option<Arc<ProducerSpec>>,
     /// A broker's logs while it doesn't run.
     pub disk: Arc<Store>,
@@ -98,6 +100,7 @@ impl Proc {
             fault: RowId::NONE,
             rack: None,
             consumer: None,
+            client_id: None,
             producer: None,
             disk: Arc::default(),
         }

@@ -79,10 +79,55 @@ pub enum Event {
         /// By `auto.offset.reset`.
         reset: bool,
     },
-    /// Records went to the application; `again`: how many of them the group had handed out before.
+    /// Records went to the application.
     Consumed {
         tp: TopicPartition,
         from: Offset,
         count: u32,
     },
+    /// What it writes into its own log besides.
+    Note(Note),
+}
+
+impl Event {
+    /// What happens a thousand times when one thing is done.
+    pub fn is_detail(&self) -> bool {
+        let told = |note: &Note| {
+            matches!(note, Note::SessionIsNew | Note::TopicsAdded(_) | Note::TopicsLost(_))
+        };
+        match self {
+            Event::Claimed { .. } | Event::Positioned { .. } | Event::Consumed { .. } => true,
+            Event::Note(note) => !told(note),
+            _ => false,
+        }
+    }
+}
+
+/// Steps on the way, as the 0.8 consumer's log has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    Registering,
+    /// A session of its own is gone and it has a new one. [spec consumer-zk.md G3]
+    SessionIsNew,
+    TopicChanged(Arc<str>),
+    TopicGone(Arc<str>),
+    /// What a filter's topics gained and lost. [spec consumer-zk.md G4]
+    TopicsAdded(Vec<Arc<str>>),
+    TopicsLost(Vec<Arc<str>>),
+    TopicsChosen(Vec<Arc<str>>),
+    /// Fetchers are stopped and their queues cleared; what was consumed is committed.
+    FetchersStopped {
+        commits: bool,
+    },
+    /// Threads that get no partition of a topic.
+    IdleThread {
+        thread: Arc<str>,
+        topic: Arc<str>,
+    },
+    /// A node that the attempt needs is gone, or nobody can read it: the attempt breaks off.
+    Broken,
+    /// A rebalance that nobody called for gave up: nobody hears of it. [spec consumer-zk.md B2]
+    GaveUpUnheard,
+    ShuttingDown,
+    ShutDown,
 }

@@ -3,7 +3,13 @@
 pub mod assign;
 pub mod connector;
 pub mod event;
+mod fetch;
+mod member;
+pub mod nodes;
+mod offsets;
 pub mod pattern;
+mod rebalance;
 pub mod spec;
+pub mod task;
 
 pub use connector::Connector;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::assign::Strategy;
+use super::connector::Rules;
 use super::pattern::{NoPattern, Pattern};
 use crate::kafka::data::Reset;
 
@@ -75,6 +76,18 @@ impl Default for Options {
             dual_commit: None,
             no_internal: true,
             processing_us: 0,
+        }
+    }
+}
+
+impl Options {
+    /// The textbook commits every 5 s and begins with the oldest record. [product.md T14]
+    pub fn of(rules: Rules) -> Options {
+        match rules {
+            Rules::V08 => Options::default(),
+            Rules::Textbook => {
+                Options { commit_interval_ms: 5_000, reset: Reset::Earliest, ..Options::default() }
+            }
         }
     }
 }
@@ -151,7 +164,15 @@ pub struct ConsumerSpec {
 
 impl ConsumerSpec {
     pub fn options(&self) -> Options {
-        let mut options = Options::default();
+        self.over(Options::default())
+    }
+
+    /// By the rules' own defaults.
+    pub fn options_by(&self, rules: Rules) -> Options {
+        self.over(Options::of(rules))
+    }
+
+    fn over(&self, mut options: Options) -> Options {
         for (name, value) in &self.set {
             // Checked when it was read.
             _ = options.set(name, value);

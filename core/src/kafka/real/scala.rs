@@ -118,6 +118,39 @@ pub fn order_replicas(replicas: &mut [(TopicPartition, u32)]) {
     }
 }
 
+/// Things as a `java.util` hash table walks them into which they came in this order: by bucket, the
+/// oldest first. [spec kafka-zk.md §10 {h}]
+pub fn order_java<T>(things: &mut [T], hash: impl Fn(&T) -> i32) {
+    let mut size: u32 = 16;
+    while things.len() as u64 * 4 > u64::from(size) * 3 {
+        size *= 2;
+    }
+    things.sort_by_key(|thing| {
+        let hash = hash(thing) as u32;
+        (hash ^ (hash >> 16)) & (size - 1)
+    });
+}
+
+/// `String.hashCode`.
+pub fn text_hash(of: &str) -> i32 {
+    text(of)
+}
+
+/// Partitions as the 0.8 consumer claims them: a mutable map into which its assignment put them.
+pub fn order_claims(tps: &mut [TopicPartition]) {
+    order_as_map(tps);
+}
+
+/// A member's streams, by number, as a mutable set of their thread ids walks them.
+pub fn order_threads(consumer: &str, numbers: &mut [u32]) {
+    let mut bits = 5;
+    while numbers.len() * 1_000 > (450 << bits) {
+        bits += 1;
+    }
+    let hash = |n: u32| finalize(mix(mix(CASE_CLASS, text(consumer)), n as i32), 2);
+    numbers.sort_by_key(|n| bucket(hash(*n), bits));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,5 +194,26 @@ mod tests {
         assert_eq!(first_of(&"a".into(), &[1, 0]), Some(0));
         assert_eq!(first_of(&"b".into(), &[1, 0]), Some(1));
         assert_eq!(new("a", &[4, 5, 6, 2, 3], true), [4, 5, 2, 3, 6]);
+    }
+
+    fn claims(topic: &str, numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+        let named = |partition: u32| TopicPartition { topic: topic.into(), partition };
+        let mut tps: Vec<TopicPartition> = numbers.map(named).collect();
+        order_claims(&mut tps);
+        tps.iter().map(|tp| tp.partition).collect()
+    }
+
+    /// [seen: recordings/0.8.2.2/{consumer-range,consumer-threads}]
+    #[test]
+    fn a_consumer_claims_and_commits_as_recorded() {
+        assert_eq!(claims("login", 0..10), [3, 2, 0, 5, 8, 7, 4, 9, 6, 1]);
+        assert_eq!(claims("login", 4..7), [5, 4, 6]);
+        assert_eq!(partitions("login", 10), [5, 6, 2, 4, 0, 8, 9, 1, 3, 7]);
+        let mut idle = [7, 8, 9];
+        order_threads("g_c10", &mut idle);
+        assert_eq!(idle, [8, 9, 7]);
+        let mut topics = ["t1", "t2", "t3", "x", "y"];
+        order_java(&mut topics, |topic| text_hash(topic));
+        assert_eq!(topics, ["x", "y", "t1", "t2", "t3"]);
     }
 }
