@@ -425,6 +425,12 @@ impl World {
             None => self.registered(to_id),
         };
         let Some(to) = to else { return };
+        if matches!(self.proc(from).kind, Kind::Producer(_)) && !self.proc(to).is_running() {
+            // Nobody listens there: the connection is refused.
+            let (to_life, msg) = (self.proc(from).life, crate::kafka::Msg::Closed);
+            let what = What::Peer { from: to, to: from, to_life, from_id: to_id, msg };
+            return self.transmit(emit, to, from, what);
+        }
         let to_life = self.procs[usize::from(to)].life;
         let what = What::Peer { from, to, to_life, from_id, msg };
         self.transmit(emit, from, to, what);
@@ -499,6 +505,23 @@ impl World {
         }
     }
 
+    /// Puts records into a running broker's log, all of them committed: the start of a recording.
+    pub fn place_log(
+        &mut self,
+        id: u32,
+        tp: &crate::kafka::TopicPartition,
+        values: impl Iterator<Item = Arc<str>>,
+    ) {
+        let Some(index) = self.find(&Who::Broker(id)) else { return };
+        if let Node::Real(broker) = &mut self.procs[usize::from(index)].node {
+            let store = &mut Arc::make_mut(broker).logs.store;
+            let log = Arc::make_mut(store).log(tp);
+            let sent = RowId::NONE;
+            log.append(values.map(|value| crate::kafka::data::Record { key: None, value, sent }));
+            log.high_watermark = log.end();
+        }
+    }
+
     /// A fingerprint of all state that can still matter.
     pub fn digest(&self, digest: &mut Digest) {
         digest.u64(self.now.0);
@@ -532,13 +555,14 @@ pub fn wall_ms(now: Instant) -> i64 {
 
 /// What happens a thousand times when one thing is done to a thousand partitions.
 fn is_kafka_detail(event: &crate::kafka::Event) -> bool {
-    use crate::kafka::Event::{BecameFollower, CaughtUp, Log, ReplicaDeleted};
+    use crate::kafka::Event::{BecameFollower, CaughtUp, Consumer, Log, ReplicaDeleted};
     use crate::kafka::log::store::Event::{Copied, HighWatermark};
-    matches!(
-        event,
+    match event {
         BecameFollower { .. }
-            | CaughtUp { .. }
-            | ReplicaDeleted { .. }
-            | Log(Copied { .. } | HighWatermark { .. })
-    )
+        | CaughtUp { .. }
+        | ReplicaDeleted { .. }
+        | Log(Copied { .. } | HighWatermark { .. }) => true,
+        Consumer(event) => event.is_detail(),
+        _ => false,
+    }
 }
