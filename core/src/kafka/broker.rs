@@ -119,6 +119,8 @@ pub mod watcher {
     pub const BROKERS: WatcherId = WatcherId(3);
     pub const TOPICS: WatcherId = WatcherId(4);
     pub const DELETIONS: WatcherId = WatcherId(5);
+    /// Of topics that may get more partitions.
+    pub const TOPIC_DATA: WatcherId = WatcherId(6);
 }
 
 /// Where a broker is in its life.
@@ -536,7 +538,10 @@ impl Broker {
                     self.elect(ctx);
                 }
             }
-            _ => self.with_controller(ctx, |controller, io| controller.watch_fired(io, watcher)),
+            watcher::TOPIC_DATA if kind == EventType::NodeDeleted => {}
+            _ => self.with_controller(ctx, |controller, io| {
+                controller.watch_fired(io, watcher, path);
+            }),
         }
     }
 

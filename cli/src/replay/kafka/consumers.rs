@@ -204,7 +204,8 @@ impl Player {
         let group = text(op, "group")?;
         if op["from_beginning"] == true {
             let name: std::sync::Arc<str> = format!("look-{n}").into();
-            self.sim.command(Command::OpenClient { name: name.clone(), timeout_ms: Some(LOOKS) })?;
+            self.sim
+                .command(Command::OpenClient { name: name.clone(), timeout_ms: Some(LOOKS) })?;
             self.sim.run_for(FLUSH);
             if self.sim.world.path_exists(&format!("/consumers/{group}/offsets").into()) {
                 self.sim.command(Command::Kill(Who::Client(name)))?;
@@ -311,10 +312,9 @@ fn lines(event: &Event) -> Vec<(&'static str, Vec<String>)> {
         Event::NotAssigned(_) | Event::Note(Note::Broken) => bare("exception-in-rebalance"),
         Event::ClaimRefused { tp, .. } => one("owner-node-exists", tp.partition.to_string()),
         Event::AttemptEnded { attempt, .. } => one("attempt-end", attempt.to_string()),
-        Event::AttemptFailed { attempt } => vec![
-            ("attempt-end", vec![attempt.to_string()]),
-            ("attempt-failed", Vec::new()),
-        ],
+        Event::AttemptFailed { attempt } => {
+            vec![("attempt-end", vec![attempt.to_string()]), ("attempt-failed", Vec::new())]
+        }
         Event::Note(note) => match note {
             Note::Registering => bare("register-begin"),
             Note::SessionIsNew => bare("session-expired-handler"),

@@ -126,7 +126,8 @@ fn by_pace(step: &Value, names: &[String], factor: u64) -> BTreeMap<String, Span
         let is_it = |event: &&Value| event["consumer"] == *name && event["event"] == *what;
         events().find(is_it).and_then(|event| event["ms"].as_u64())
     };
-    let took = |name: &str| Some(first(name, "attempt-end")?.saturating_sub(first(name, "attempt")?));
+    let took =
+        |name: &str| Some(first(name, "attempt-end")?.saturating_sub(first(name, "attempt")?));
     let each: Vec<(String, u64)> =
         names.iter().filter_map(|name| Some((name.clone(), took(name)?))).collect();
     let least = each.iter().map(|(_, ms)| *ms).min().unwrap_or(0);

@@ -27,7 +27,11 @@ pub enum Condition {
     /// Owned by another session than before the step.
     Renewed(String),
     /// Every partition of a topic has an owner in a group.
-    Owned { group: String, topic: String, by: By },
+    Owned {
+        group: String,
+        topic: String,
+        by: By,
+    },
     ConsoleExited(u32),
 }
 
@@ -154,7 +158,9 @@ fn owned(sim: &Sim, group: &str, topic: &str, by: &By) -> bool {
     match by {
         By::Anybody => true,
         By::Only(these) => owners.iter().all(|owner| these.contains(owner)),
-        By::Each(these) => owners.iter().eq(these.iter().collect::<std::collections::BTreeSet<_>>()),
+        By::Each(these) => {
+            owners.iter().eq(these.iter().collect::<std::collections::BTreeSet<_>>())
+        }
         By::Count(count) => owners.len() == *count,
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::msg::{Order, Published};
+use super::scala;
 use crate::kafka::data::{Code, PartitionMeta, TopicMeta};
 use crate::kafka::msg::TopicPartition;
 
@@ -73,8 +74,8 @@ impl MetadataCache {
         self.live.contains(&leader).then_some(leader)
     }
 
-    /// Dead brokers are left out. [spec producer.md O5]
-    pub fn topic(&mut self, topic: &Arc<str>) -> TopicMeta {
+    /// Dead brokers are left out. `hashed`: partitions stand as in 0.8. [spec producer.md O5, U1]
+    pub fn topic(&mut self, topic: &Arc<str>, hashed: bool) -> TopicMeta {
         self.read();
         let lives = |id: &u32| self.live.contains(id);
         let one = |(partition, order): (&u32, &Arc<Order>)| PartitionMeta {
@@ -83,7 +84,11 @@ impl MetadataCache {
             replicas: order.replicas.iter().copied().filter(lives).collect(),
             isr: order.state.isr.iter().copied().filter(lives).collect(),
         };
-        let known = self.topics.get(topic).map(|parts| parts.iter().map(one).collect());
+        let mut known: Option<Vec<PartitionMeta>> =
+            self.topics.get(topic).map(|parts| parts.iter().map(one).collect());
+        if let Some(known) = known.as_mut().filter(|_| hashed) {
+            scala::order_numbers(known, |partition| partition.partition);
+        }
         TopicMeta { topic: topic.clone(), partitions: known.ok_or(Code::UnknownTopicOrPartition) }
     }
 }

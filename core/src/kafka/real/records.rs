@@ -9,6 +9,7 @@ use crate::kafka::broker::{Ctx, Effect};
 use crate::kafka::data::{Code, Msg, TopicMeta};
 use crate::kafka::log::offsets;
 use crate::kafka::msg::Msg as AnyMsg;
+use crate::kafka::release::Release;
 
 impl Broker {
     pub(super) fn hear_of_records(&mut self, ctx: &mut Ctx<'_>, from: u32, msg: Msg) {
@@ -40,7 +41,8 @@ impl Broker {
         };
         let mut answers = Vec::new();
         for topic in named {
-            let mut answer = self.metadata.topic(&topic);
+            let hashed = self.settings.release == Release::V0_8_2_2;
+            let mut answer = self.metadata.topic(&topic, hashed);
             if answer.partitions.is_err() && self.settings.auto_create_topics {
                 answer = self.create_asked(ctx, &topic);
             }
