@@ -11,6 +11,7 @@ mod i18n;
 mod invariants;
 mod keys;
 mod lessons;
+mod ownership;
 mod platform;
 mod share;
 mod stage;

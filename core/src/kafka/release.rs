@@ -132,6 +132,11 @@ impl Release {
 
     /// The leader asks the controller for a change of the ISR; before, it writes the state itself.
     /// [I4]
+    /// Groups have a coordinator; before, their consumers meet in ZooKeeper.
+    pub const fn groups_by_coordinator(self) -> bool {
+        self.at_least(V0_11_0_3)
+    }
+
     pub const fn alters_isr_by_controller(self) -> bool {
         self.at_least(V2_8_2)
     }

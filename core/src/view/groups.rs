@@ -67,6 +67,8 @@ pub struct MemberView {
     pub commit_at: Instant,
     pub commit_every: Span,
     pub processing_us: u32,
+    /// `rebalance.max.retries`
+    pub retries: u32,
 }
 
 /// A partition as a group sees it.
@@ -238,6 +240,7 @@ fn member(
         commit_at: consumer.map_or(Instant::NEVER, |consumer| consumer.commit_at),
         commit_every: Span::from_millis(options.map_or(0, |o| o.commit_interval_ms.into())),
         processing_us: options.map_or(0, |options| options.processing_us),
+        retries: options.map_or(0, |options| options.retries),
     }
 }
 

@@ -15,7 +15,7 @@ pub use ownership::{Plan, Rebalance, Rule, Suppose, moves, rebalance};
 pub use stage::{
     BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, KafkaRelease, Life,
     PartitionView, ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView,
-    flights, release, stage,
+    flights, release, session, stage,
 };
 pub use timeline::{DeadSpan, Density, Mark, MarkKind, TimelineView, timeline};
 pub use tree::{ChildView, NodeView, WatcherView, children, node};

@@ -236,8 +236,10 @@ pub struct Rebalance {
 
 /// Rows further back than this are not looked at.
 const FAR: usize = 100_000;
-/// Tries that lie closer together belong to one rebalance, unless everybody was done between.
-const TOGETHER: Span = Span::from_secs(10);
+/// Members that rebalance for the same reason begin at most so long after each other.
+const TOGETHER: Span = Span::from_secs(1);
+/// How far before it the end of a session may lie that caused it.
+const BEFORE: Span = Span::from_secs(3);
 
 /// `None`: the group never rebalanced, or too long ago.
 pub fn rebalance(lab: &Lab, group: &GroupView) -> Option<Rebalance> {
@@ -257,7 +259,8 @@ pub fn rebalance(lab: &Lab, group: &GroupView) -> Option<Rebalance> {
     let mut open: BTreeMap<TopicPartition, Instant> = BTreeMap::new();
     let prefix = format!("/consumers/{}/owners/", group.name);
     // Owner nodes of a session that ended caused it.
-    let early = rows[..first].iter().rposition(|row| lab.now().since(row.at) > TOGETHER);
+    let began = rows[first].at;
+    let early = rows[..first].iter().rposition(|row| began.since(row.at) > BEFORE);
     for (at, row) in rows.iter().enumerate().skip(early.unwrap_or(0)) {
         gone(&mut told, &mut open, &names, &prefix, row, world);
         if at >= first
@@ -287,25 +290,32 @@ fn note(row: &Row) -> Option<&Note> {
     }
 }
 
-/// Where the last rebalance began: the oldest try with no gap to the next.
+/// Where the last rebalance began: the first try after everybody was done with the one before.
 fn first_row(rows: &[Row], names: &BTreeMap<u16, Arc<str>>) -> Option<usize> {
-    let mut first: Option<usize> = None;
-    let mut latest: Option<Instant> = None;
-    for (at, row) in rows.iter().enumerate().rev().take(FAR) {
-        if latest.is_some_and(|latest| latest.since(row.at) > TOGETHER) {
-            break;
+    let mut first = None;
+    let mut busy: BTreeSet<u16> = BTreeSet::new();
+    let mut rested: Option<Instant> = None;
+    let skipped = rows.len().saturating_sub(FAR);
+    for (at, row) in rows.iter().enumerate().skip(skipped) {
+        if !names.contains_key(&row.proc) {
+            continue;
         }
-        if names.contains_key(&row.proc) {
-            match note(row) {
-                Some(Note::Attempt { .. }) => {
+        match note(row) {
+            Some(Note::Attempt { .. }) => {
+                let apart = rested.is_none_or(|rested| row.at.since(rested) > TOGETHER);
+                if busy.is_empty() && (apart || first.is_none()) {
                     first = Some(at);
-                    latest = Some(row.at);
                 }
-                Some(Note::AttemptFailed { .. } | Note::AttemptEnded { .. }) => {
-                    latest = Some(row.at);
-                }
-                _ => {}
+                busy.insert(row.proc);
             }
+            Some(Note::AttemptEnded { .. } | Note::GaveUp { .. }) => {
+                busy.remove(&row.proc);
+                rested = Some(row.at);
+            }
+            _ if matches!(row.event, Event::Killed | Event::Exited) => {
+                busy.remove(&row.proc);
+            }
+            _ => {}
         }
     }
     first

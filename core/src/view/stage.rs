@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::Instant;
 use crate::kafka::broker::Phase;
-use crate::kafka::data::Msg as DataMsg;
+use crate::kafka::data::{Msg as DataMsg, Offset};
 use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
 use crate::kafka::real::msg::Msg as RealMsg;
 pub use crate::kafka::release::Release as KafkaRelease;
@@ -164,6 +164,8 @@ pub struct ReplicaView {
     pub offline: bool,
     /// The broker itself knows of its role.
     pub knows: bool,
+    /// Its log: the first offset, the LEO and its own high watermark; `None`: nothing was written.
+    pub log: Option<(Offset, Offset, Offset)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,6 +216,11 @@ pub(super) fn sessions(world: &World) -> BTreeMap<u16, SessionView> {
         found.insert(index, SessionView { session, timeout_ms, deadline, state });
     }
     found
+}
+
+/// The session that the server counts for a process.
+pub fn session(lab: &Lab, proc: u16) -> Option<SessionView> {
+    sessions(lab.world()).remove(&proc)
 }
 
 /// The answer that opens this session is on its way to its client.
@@ -268,6 +275,7 @@ fn zookeeper(world: &World) -> ZkView {
     if !textbook {
         groups.extend(kafkas_mail(world));
     }
+    groups.extend(of_clients(world));
     groups.extend(beside_kafka(world));
     ZkView {
         up: world.server_up,
@@ -280,6 +288,45 @@ fn zookeeper(world: &World) -> ZkView {
 
 fn watchers(world: &World, path: &str) -> u32 {
     world.server.watch_count(path)
+}
+
+/// What producers and consumers register and own.
+fn of_clients(world: &World) -> Vec<ChipGroup> {
+    let tree = world.server.tree();
+    let mut groups = Vec::new();
+    if let Some(node) = tree.get("/producers/ids") {
+        groups.push(group(world, "/producers/ids".into(), node, |_| true));
+    }
+    let Some(consumers) = tree.get("/consumers") else { return groups };
+    for (name, node) in consumers.children() {
+        if let Some(ids) = node.child("ids") {
+            let mut made = group(world, format!("/consumers/{name}/ids").into(), ids, |_| true);
+            for chip in &mut made.chips {
+                chip.label = member_name(world, name, &chip.label);
+            }
+            groups.push(made);
+        }
+        for (topic, owners) in node.child("owners").into_iter().flat_map(Znode::children) {
+            let path: Path = format!("/consumers/{name}/owners/{topic}").into();
+            groups.push(group(world, path, owners, |_| true));
+        }
+    }
+    groups
+}
+
+/// A registration's id is long: the page knows its process by a name.
+fn member_name(world: &World, group: &str, id: &Arc<str>) -> Arc<str> {
+    let named = world.procs.iter().find_map(|proc| match &proc.kind {
+        Kind::Consumer(name) => {
+            let ours = proc.consumer.as_ref().is_some_and(|spec| *spec.group == *group);
+            let rest = id.strip_prefix(&format!("{group}_")).unwrap_or(id);
+            let rest = rest.strip_prefix(&**name);
+            let fits = rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
+            (ours && fits).then(|| name.clone())
+        }
+        _ => None,
+    });
+    named.unwrap_or_else(|| id.clone())
 }
 
 /// Folders through which Kafka's processes tell each other of work to do, while there is some.
@@ -307,7 +354,7 @@ fn kafkas_mail(world: &World) -> Vec<ChipGroup> {
 
 /// What plain clients have made at the top of the tree. A node without children shows its owner.
 fn beside_kafka(world: &World) -> Vec<ChipGroup> {
-    const KAFKA: [&str; 12] = [
+    const KAFKA: [&str; 13] = [
         "admin",
         "brokers",
         "cluster",
@@ -319,6 +366,7 @@ fn beside_kafka(world: &World) -> Vec<ChipGroup> {
         "isr_change_notification",
         "latest_producer_id_block",
         "log_dir_event_notification",
+        "producers",
         "zookeeper",
     ];
     let Some(root) = world.server.tree().get("/") else { return Vec::new() };
@@ -537,6 +585,10 @@ fn partition(
                 preferred: at == 0,
                 offline: proc.is_none_or(|proc| proc.state != State::Up),
                 knows: believed == Some((leader, leader_epoch)),
+                log: proc
+                    .and_then(|proc| proc.log(&tp))
+                    .map(|log| (log.start(), log.end(), log.high_watermark))
+                    .filter(|(_, end, _)| *end > 0),
             }
         })
         .collect();

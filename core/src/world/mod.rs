@@ -413,7 +413,14 @@ impl World {
         }
     }
 
-    fn send_peer(&mut self, emit: &mut Emit<'_>, from: u16, to_id: u32, msg: crate::kafka::Msg) {
+    fn send_peer(
+        &mut self,
+        emit: &mut Emit<'_>,
+        from: u16,
+        to_id: u32,
+        mut msg: crate::kafka::Msg,
+    ) {
+        sign(&mut msg, emit.cause);
         let from_id = match self.procs[usize::from(from)].kind {
             Kind::Broker(id) | Kind::Impostor(id, _) => id,
             _ => TOOLS + u32::from(from),
@@ -425,6 +432,12 @@ impl World {
             None => self.registered(to_id),
         };
         let Some(to) = to else { return };
+        if matches!(self.proc(from).kind, Kind::Producer(_)) && !self.proc(to).is_running() {
+            // Nobody listens there: the connection is refused.
+            let (to_life, msg) = (self.proc(from).life, crate::kafka::Msg::Closed);
+            let what = What::Peer { from: to, to: from, to_life, from_id: to_id, msg };
+            return self.transmit(emit, to, from, what);
+        }
         let to_life = self.procs[usize::from(to)].life;
         let what = What::Peer { from, to, to_life, from_id, msg };
         self.transmit(emit, from, to, what);
@@ -540,6 +553,18 @@ impl World {
 
     pub fn path_exists(&self, path: &Path) -> bool {
         self.server.tree().get(path).is_some()
+    }
+}
+
+/// Records carry the row that sent them.
+fn sign(msg: &mut crate::kafka::Msg, row: RowId) {
+    use crate::kafka::data::Msg::Produce;
+    let crate::kafka::Msg::Data(data) = msg else { return };
+    let Produce { batches, .. } = &mut **data else { return };
+    for (_, records) in batches {
+        for record in Arc::get_mut(records).into_iter().flatten() {
+            record.sent = row;
+        }
     }
 }
 

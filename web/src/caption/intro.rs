@@ -19,6 +19,8 @@ fn thing(event: &Event) -> Option<Key> {
             Command::StartBroker { .. } => k::INTRO_BROKER,
             Command::CreateTopic { .. } => k::INTRO_TOPIC,
             Command::OpenClient { .. } => k::INTRO_CLIENT,
+            Command::StartConsumer { .. } => k::INTRO_CONSUMER,
+            Command::StartProducer { .. } => k::INTRO_PRODUCER,
             Command::Zk { .. } => k::INTRO_CONSOLE,
             _ => return None,
         },
@@ -33,6 +35,11 @@ fn thing(event: &Event) -> Option<Key> {
                 if path.starts_with("/brokers/topics/") =>
             {
                 k::INTRO_PROVIDES
+            }
+            ZkEvent::Created { path, ephemeral: true, .. }
+                if path.starts_with("/consumers/") && path.contains("/owners/") =>
+            {
+                k::INTRO_OWNER_NODE
             }
             ZkEvent::Created { path, .. } if path.ends_with("/state") => k::INTRO_STATE,
             ZkEvent::WatchesFired { .. } => k::INTRO_WATCH,

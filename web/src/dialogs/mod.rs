@@ -3,13 +3,17 @@
 pub mod admin;
 mod broker;
 mod client;
+mod consumer;
 mod form;
 mod number;
 mod pause;
+mod produce;
+mod producer;
 mod topic;
 mod topic_delete;
 mod znode;
 
+pub use consumer::next_name;
 use yew::prelude::*;
 
 use crate::state::Dialog;
@@ -28,6 +32,12 @@ pub fn Dialogs(props: &DialogsProps) -> Html {
         Dialog::DeleteTopic(topic) => html! { <topic_delete::DeleteTopic topic={text(topic)} /> },
         Dialog::AddPartitions(topic) => html! { <admin::AddPartitions topic={text(topic)} /> },
         Dialog::AlterConfig(topic) => html! { <admin::AlterConfig topic={text(topic)} /> },
+        Dialog::AddConsumer(group) => {
+            let group = group.as_ref().map(text);
+            html! { <consumer::AddConsumer {group} /> }
+        }
+        Dialog::AddProducer => html! { <producer::AddProducer /> },
+        Dialog::Produce(name) => html! { <produce::Produce name={text(name)} /> },
         Dialog::OpenClient => html! { <client::OpenClient /> },
         Dialog::Pause(who) => html! { <pause::Pause who={who.clone()} /> },
         Dialog::DeleteZnode(path) => html! { <znode::DeleteZnode path={text(path)} /> },

@@ -1,7 +1,7 @@
 //! Link, file save and file open.
 
 mod open;
-mod problem;
+pub mod problem;
 mod state;
 
 use gloo::file::callbacks::FileReader;

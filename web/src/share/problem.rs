@@ -36,6 +36,8 @@ pub fn problem(lang: Lang, problem: &Problem) -> String {
             lang.fill(k::SCRIPT_RANGE, &[("given", given), ("low", low), ("high", high)])
         }
         Problem::BadName(given) => lang.fill(k::SCRIPT_BAD_NAME, &[("given", given)]),
+        Problem::BadPattern(given) => lang.fill(k::SCRIPT_BAD_PATTERN, &[("given", given)]),
+        Problem::BadOption(given) => lang.fill(k::SCRIPT_BAD_OPTION, &[("given", given)]),
         Problem::TimeGoesBack { given, before } => {
             lang.fill(k::SCRIPT_BACK, &[("given", given), ("before", before)])
         }

@@ -328,9 +328,31 @@ fn words(
             <text x={right.to_string()} y={top.to_string()} class="rrole" text-anchor="end">
                 {role}
             </text>
-            if let Some(y) = below {
+            if let (Some(y), Some(log)) = (below, replica.log.filter(|_| replica.knows)) {
+                {offsets(log, left, right, y - 11.0)}
+            } else if let Some(y) = below {
                 <text x={left.to_string()} y={y.to_string()} class="rnote">{note}</text>
             }
         </>
     }
+}
+
+/// The last offsets of a log; dashed from its own high watermark on.
+fn offsets((start, end, high): (u64, u64, u64), left: f64, right: f64, y: f64) -> Html {
+    let width = (end.to_string().len() as f64 * 6.6 + 7.0).max(19.0);
+    let fit = ((right - left + 2.0) / (width + 2.0)).floor().clamp(1.0, 5.0) as u64;
+    let first = end.saturating_sub(fit).max(start);
+    let boxes = (first..end).map(|offset| {
+        let x = left + (offset - first) as f64 * (width + 2.0);
+        let class = classes!("ofs", (offset >= high).then_some("above"));
+        html! {
+            <g key={offset} {class}>
+                <rect x={x.to_string()} y={y.to_string()} width={width.to_string()} height="14"
+                    rx="2.5" />
+                <text x={(x + width / 2.0).to_string()} y={(y + 11.0).to_string()}
+                    text-anchor="middle">{offset.to_string()}</text>
+            </g>
+        }
+    });
+    html! { <g class="offsets">{for boxes}</g> }
 }

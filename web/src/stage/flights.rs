@@ -61,6 +61,17 @@ fn at(parts: &Parts, flight: &Flight, now: Instant) -> Option<(f64, f64)> {
     }
     let brokers = &parts.scene.view.brokers;
     let index = |proc| brokers.iter().position(|broker| broker.proc == proc);
+    match (index(flight.from), index(flight.to)) {
+        (Some(_), None) => {
+            let path = super::members::data_path(parts, flight.from, flight.to)?;
+            return Some(along(&path, part));
+        }
+        (None, Some(_)) => {
+            let path = super::members::data_path(parts, flight.to, flight.from)?;
+            return Some(along(&path, 1.0 - part));
+        }
+        _ => {}
+    }
     let path = peer_path(&parts.geo, index(flight.from)?, index(flight.to)?)?;
     Some(along(&path, part))
 }
@@ -85,6 +96,11 @@ fn kind(kind: &FlightKind) -> (&'static str, Key) {
         FlightKind::AlterIsr { .. } => ("leader", k::FLIGHT_ALTER_ISR),
         FlightKind::ControlledShutdown => ("leader", k::FLIGHT_SHUTDOWN),
         FlightKind::AdminRequest => ("leader", k::FLIGHT_ADMIN),
+        FlightKind::Produce { .. } => ("rec", k::FLIGHT_PRODUCE),
+        FlightKind::Records { count: 0 } => ("fetch", k::FLIGHT_FETCH_ANSWER),
+        FlightKind::Records { .. } => ("rec", k::FLIGHT_RECORDS),
+        FlightKind::OffsetCommit { .. } => ("leader", k::FLIGHT_OFFSET_COMMIT),
+        FlightKind::ClientRequest => ("ask", k::FLIGHT_CLIENT_REQUEST),
         FlightKind::Answer => ("fetch", k::FLIGHT_ANSWER),
     }
 }

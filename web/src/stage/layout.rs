@@ -1,7 +1,9 @@
 //! Where everything on the stage stands, from its size and what there is to show. Pure.
 
 use kafkascope_core::view::stage::Chip;
-use kafkascope_core::view::{BrokerView, ChipGroup, ClientView, StageView};
+use kafkascope_core::view::{BrokerView, ChipGroup, ClientView, GroupsView, StageView};
+
+use super::people::{self, People};
 
 use crate::i18n::{Lang, k};
 
@@ -82,6 +84,8 @@ pub struct Geo {
     pub titles: Vec<(usize, f64)>,
     pub gutter: Rect,
     pub cell: f64,
+    pub people: People,
+    pub client_w: f64,
     pub clients: Vec<Rect>,
     pub client_title: (f64, f64),
     pub add_client: Rect,
@@ -198,11 +202,11 @@ fn band(
     (Rect::new(left, 12.0, w - 2.0 * left, height), placed, hidden)
 }
 
-struct Room {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
+pub struct Room {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
 }
 
 fn lane_count(view: &StageView) -> usize {
@@ -216,14 +220,22 @@ fn column(room: &Room, brokers: &[BrokerView], most: f64, gap: f64) -> f64 {
 }
 
 /// Lays the stage out. `pending` = creates in flight for each group of the band.
-pub fn layout(lang: Lang, view: &StageView, pending: &[usize], w: f64, h: f64) -> Geo {
+pub fn layout(
+    lang: Lang,
+    (view, who): (&StageView, &GroupsView),
+    pending: &[usize],
+    w: f64,
+    h: f64,
+) -> Geo {
     let narrow = w < 700.0;
     let (zk, groups, hidden_groups) = band(lang, view, pending, w, narrow);
     let client_w = if narrow { 0.0 } else { (w * 0.2).clamp(150.0, 208.0) };
+    let producers = people::producer_width(who, w);
     let room = Room {
         left: match (narrow, w < 960.0) {
             (true, _) => 38.0,
             (false, true) => 104.0,
+            (false, false) if producers > 0.0 => 92.0 + producers,
             (false, false) => 120.0,
         },
         right: if narrow { w - 8.0 } else { w - client_w - 16.0 - 62.0 },
@@ -247,8 +259,14 @@ pub fn layout(lang: Lang, view: &StageView, pending: &[usize], w: f64, h: f64) -
         head,
         lanes: Vec::new(),
         titles: Vec::new(),
-        gutter: Rect::new(if narrow { 4.0 } else { 16.0 }, room.top, room.left - 24.0, head),
+        gutter: match (narrow, producers > 0.0) {
+            (true, _) => Rect::new(4.0, room.top, room.left - 24.0, head),
+            (false, true) => Rect::new(producers + 20.0, room.top, 68.0, head),
+            (false, false) => Rect::new(16.0, room.top, room.left - 24.0, head),
+        },
         cell: 0.0,
+        people: People::default(),
+        client_w,
         clients: Vec::new(),
         client_title: (w - client_w - 16.0, room.top + 6.0),
         add_client: Rect::default(),
@@ -261,7 +279,8 @@ pub fn layout(lang: Lang, view: &StageView, pending: &[usize], w: f64, h: f64) -
         Level::Dense => dense(&mut geo, view, &room),
         _ => table(&mut geo, view, &room, col_w, gap),
     }
-    clients(&mut geo, &view.clients, client_w, &room);
+    clients(&mut geo, &view.clients, who, &room);
+    people::producers(&mut geo, who, &room);
     geo
 }
 
@@ -344,13 +363,18 @@ fn dense(geo: &mut Geo, view: &StageView, room: &Room) {
     geo.h = geo.h.max(bottom + 52.0);
 }
 
-fn clients(geo: &mut Geo, clients: &[ClientView], width: f64, room: &Room) {
+fn clients(geo: &mut Geo, clients: &[ClientView], groups: &GroupsView, room: &Room) {
     if geo.narrow {
-        below(geo, clients);
+        below(geo, clients, groups);
         return;
     }
+    let width = geo.client_w;
     let x = geo.w - width - 16.0;
-    let mut y = room.top + if clients.is_empty() { 0.0 } else { 24.0 };
+    let mut y = people::members(geo, groups, (x, width), room);
+    if !clients.is_empty() {
+        geo.client_title.1 = y + 8.0;
+        y += 24.0;
+    }
     for _ in clients {
         geo.clients.push(Rect::new(x, y, width, 62.0));
         y += 70.0;
@@ -359,10 +383,10 @@ fn clients(geo: &mut Geo, clients: &[ClientView], width: f64, room: &Room) {
     geo.h = geo.h.max(y + 44.0);
 }
 
-/// On a narrow screen clients and the "+" stand under the table.
-fn below(geo: &mut Geo, clients: &[ClientView]) {
+/// On a narrow screen producers, groups, clients and the "+" stand under the table.
+fn below(geo: &mut Geo, clients: &[ClientView], groups: &GroupsView) {
     let width = (geo.w - 24.0) / 2.0;
-    let top = geo.grid.bottom() + 10.0;
+    let top = people::below(geo, groups, geo.grid.bottom() + 10.0);
     let place = |index: usize| {
         let column = (index % 2) as f64;
         let row = (index / 2) as f64;
@@ -377,8 +401,10 @@ fn below(geo: &mut Geo, clients: &[ClientView]) {
     geo.add_broker = Rect::new(8.0, y, third, 40.0);
     geo.add_topic = Rect::new(16.0 + third, y, third, 40.0);
     geo.add_client = Rect::new(24.0 + 2.0 * third, y, third, 40.0);
-    geo.legend = (12.0, y + 58.0);
-    geo.h = y + 50.0;
+    geo.people.add_producer = Rect::new(8.0, y + 46.0, width, 40.0);
+    geo.people.add_consumer = Rect::new(16.0 + width, y + 46.0, width, 40.0);
+    geo.legend = (12.0, y + 104.0);
+    geo.h = y + 96.0;
 }
 
 impl Geo {

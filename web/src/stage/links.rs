@@ -22,7 +22,42 @@ pub fn Links(props: &PartProps) -> Html {
     let clients = view.clients.iter().enumerate().map(|(index, client)| {
         line(client_path(&parts.geo, index), client.session, client.life, client.cut, client.proc)
     });
-    html! { <g class="slinks">{for brokers}{for clients}</g> }
+    html! { <g class="slinks">{for brokers}{for clients}{for people(parts)}</g> }
+}
+
+/// Members and producers with a session. Many of them share one line.
+fn people(parts: &Parts) -> Vec<Html> {
+    let (people, groups) = (&parts.geo.people, &parts.scene.groups);
+    let many = people.detail == super::people::Detail::Tile;
+    let mut lines = Vec::new();
+    for (at, geo) in people.members.iter().enumerate() {
+        let group = groups.groups.get(geo.group);
+        let Some(member) = group.and_then(|group| group.members.get(geo.member)) else { continue };
+        let out = member.session.is_some_and(|one| one.state == SessionState::RunningOut);
+        if let Some(proc) = member.proc.filter(|_| !many || out || member.cut) {
+            let path = member_path(&parts.geo, at);
+            lines.push(line(path, member.session, member.life, member.cut, proc));
+        }
+    }
+    for (at, producer) in groups.producers.iter().enumerate() {
+        let path = producer_path(&parts.geo, at);
+        lines.push(line(path, producer.session, producer.life, producer.cut, producer.proc));
+    }
+    lines
+}
+
+/// From a member out of its card and up.
+fn member_path(geo: &Geo, at: usize) -> Option<Vec<(f64, f64)>> {
+    let (x, y) = geo.people.member_ring(at).filter(|_| !geo.narrow)?;
+    let (edge, door) = (geo.w - 8.0, geo.zk.bottom() - 20.0);
+    Some(vec![(x + 9.0, y), (edge, y), (edge, door), (geo.zk.right(), door)])
+}
+
+fn producer_path(geo: &Geo, at: usize) -> Option<Vec<(f64, f64)>> {
+    let rect = geo.people.producers.get(at).filter(|_| !geo.narrow)?;
+    let x = rect.x - 8.0;
+    let y = rect.y + 17.0;
+    Some(vec![(rect.x, y), (x, y), (x, geo.zk.bottom() - 20.0), (geo.zk.x, geo.zk.bottom() - 20.0)])
 }
 
 fn line(
@@ -104,8 +139,19 @@ pub fn way(parts: &Parts, proc: u16) -> Option<Vec<(f64, f64)>> {
     if let Some(index) = view.brokers.iter().position(|broker| broker.proc == proc) {
         return broker_path(&parts.geo, index);
     }
-    let index = view.clients.iter().position(|client| client.proc == proc)?;
-    client_path(&parts.geo, index)
+    if let Some(index) = view.clients.iter().position(|client| client.proc == proc) {
+        return client_path(&parts.geo, index);
+    }
+    let groups = &parts.scene.groups;
+    let member = parts.geo.people.members.iter().position(|geo| {
+        let group = groups.groups.get(geo.group);
+        group.and_then(|group| group.members.get(geo.member)?.proc) == Some(proc)
+    });
+    if let Some(at) = member {
+        return member_path(&parts.geo, at);
+    }
+    let at = groups.producers.iter().position(|producer| producer.proc == proc)?;
+    producer_path(&parts.geo, at)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use yew::prelude::*;
 use super::Parts;
 use super::cells::copies;
 use super::layout::{Geo, Level, Rect, text_width};
+use super::people::Detail;
 use crate::app::{Ctx, use_ctx};
 use crate::engine::Engine;
 use crate::i18n::{Key, Lang, k, use_lang};
@@ -82,6 +83,9 @@ pub fn Menus(props: &MenusProps) -> Html {
         };
         process(lang, &ctx, target, &props.menu, geo.w)
     });
+    let people =
+        people(parts).into_iter().map(|target| process(lang, &ctx, target, &props.menu, geo.w));
+    let with_groups = view.release.is_none_or(|release| !release.groups_by_coordinator());
     let topics = geo.titles.iter().filter_map(|(index, y)| {
         let one = view.topics.get(*index)?;
         Some(topic(lang, &ctx, geo, topic_place(geo, *index, *y), one, &props.menu))
@@ -90,14 +94,55 @@ pub fn Menus(props: &MenusProps) -> Html {
         <>
             {for brokers}
             {for clients}
+            {for people}
             {for topics.filter(|_| !dense)}
             {ghost(lang, &ctx, "add-broker", geo.add_broker, k::ADD_BROKER,
                 Dialog::AddBroker, geo.narrow)}
             {ghost(lang, &ctx, "add-topic", geo.add_topic, k::ADD_TOPIC, Dialog::CreateTopic, true)}
+            if with_groups {
+                {ghost(lang, &ctx, "add-producer", geo.people.add_producer, k::ADD_PRODUCER,
+                    Dialog::AddProducer, true)}
+                {ghost(lang, &ctx, "add-consumer", geo.people.add_consumer, k::ADD_CONSUMER,
+                    Dialog::AddConsumer(None), true)}
+            }
             {ghost(lang, &ctx, "add-client", geo.add_client, k::ADD_CLIENT,
                 Dialog::OpenClient, true)}
         </>
     }
+}
+
+/// Members and producers, where a card has room for a button.
+fn people(parts: &Parts) -> Vec<Target> {
+    let (people, groups) = (&parts.geo.people, &parts.scene.groups);
+    let mut targets = Vec::new();
+    let tiles = people.detail == Detail::Tile;
+    for geo in people.members.iter().filter(|_| !tiles) {
+        let group = groups.groups.get(geo.group);
+        let Some(member) = group.and_then(|group| group.members.get(geo.member)) else { continue };
+        let Some(proc) = member.proc else { continue };
+        let y = if parts.geo.narrow { 2.0 } else { 2.0_f64.min((geo.rect.h - 26.0) / 2.0) };
+        targets.push(Target {
+            proc,
+            who: Who::Consumer(member.name.clone()),
+            testid: format!("member-{}-menu", member.name),
+            down: member.life == Life::Down,
+            cut: member.cut,
+            at: (geo.rect.right() - 54.0, geo.rect.y + y),
+            cover: None,
+        });
+    }
+    for (producer, rect) in groups.producers.iter().zip(&people.producers) {
+        targets.push(Target {
+            proc: producer.proc,
+            who: Who::Producer(producer.name.clone()),
+            testid: format!("producer-{}-menu", producer.name),
+            down: producer.life == Life::Down,
+            cut: producer.cut,
+            at: (rect.right() - 54.0, rect.y + 4.0),
+            cover: None,
+        });
+    }
+    targets
 }
 
 fn ghost(
@@ -276,6 +321,7 @@ fn items(lang: Lang, ctx: &Ctx, target: &Target) -> Vec<Item> {
             Command::StartBroker { id: *id, host: Some(host.clone()), rack: None }
         }
         Who::Client(name) => Command::OpenClient { name: name.clone(), timeout_ms: None },
+        Who::Consumer(_) | Who::Producer(_) => Command::Restart(who.clone()),
         Who::ZooKeeper => Command::StartZooKeeper,
     };
     if target.down {
@@ -291,6 +337,7 @@ fn items(lang: Lang, ctx: &Ctx, target: &Target) -> Vec<Item> {
             ..command(lang, engine, "stop", "stop", k::ACT_STOP, Command::Stop(who.clone()))
         });
     }
+    items.extend(of_client(lang, ctx, who, target.down));
     items.push(pause(lang, ctx, who));
     items.push(command(
         lang,
@@ -317,6 +364,38 @@ fn items(lang: Lang, ctx: &Ctx, target: &Target) -> Vec<Item> {
         false => command(lang, engine, "cut", "cut", k::ACT_CUT, Command::Cut(who.clone())),
     });
     items
+}
+
+/// What only consumers and producers do.
+fn of_client(lang: Lang, ctx: &Ctx, who: &Who, down: bool) -> Vec<Item> {
+    if down {
+        return Vec::new();
+    }
+    let dialog = |id, icon, key, dialog: Dialog| {
+        let ctx = ctx.clone();
+        let open = Callback::from(move |()| ctx.act(UiAction::OpenDialog(dialog.clone())));
+        Item { icon: Some(icon), ..Item::new(id, lang.t(key), open) }
+    };
+    match who {
+        Who::Producer(name) => {
+            vec![dialog("produce", "msg", k::ACT_PRODUCE, Dialog::Produce(name.clone()))]
+        }
+        Who::Consumer(name) => {
+            let tune = |id, key, value: u32| {
+                let (name, setting) = (name.clone(), "processing.us".into());
+                let value = value.to_string().into();
+                let tune = Command::Tune { consumer: name, name: setting, value };
+                command(lang, &ctx.engine, id, "session", key, tune)
+            };
+            let commit = Command::Commit { consumer: name.clone() };
+            vec![
+                command(lang, &ctx.engine, "commit", "check", k::ACT_COMMIT, commit),
+                tune("slow", k::ACT_SLOW, 200_000),
+                tune("fast", k::ACT_FAST, 0),
+            ]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Cuts a broker from the acting controller only, or heals that link.

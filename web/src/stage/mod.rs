@@ -10,9 +10,13 @@ mod flights;
 mod layout;
 mod legend;
 mod links;
+mod members;
 mod menus;
+mod people;
 mod ring;
 mod scene;
+
+pub use members::hue;
 
 use std::rc::Rc;
 
@@ -57,7 +61,7 @@ pub fn Stage(props: &StageProps) -> Html {
     let key = engine.read(|lab| scene::Key::of(lab, flow.run));
     let scene = use_memo((key, lang), |_| engine.read(scene::scene));
     let geo = use_memo((scene.clone(), size, lang), |(scene, (w, h), lang)| {
-        layout::layout(*lang, &scene.view, &scene.pending_counts(), *w, *h)
+        layout::layout(*lang, (&scene.view, &scene.groups), &scene.pending_counts(), *w, *h)
     });
     let parts = Parts { scene, geo: geo.clone(), selected: props.selected.clone() };
     let style = format!("height:{}px", geo.h);
@@ -79,6 +83,7 @@ pub fn Stage(props: &StageProps) -> Html {
                         <columns::Columns parts={parts.clone()} />
                         <cells::Cells parts={parts.clone()} />
                     }
+                    <members::Members parts={parts.clone()} />
                     <clients::Clients parts={parts.clone()} />
                     if !geo.narrow {
                         <legend::Legend parts={parts.clone()} />

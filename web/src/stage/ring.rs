@@ -1,6 +1,6 @@
 //! What is left of a session, as an arc that simulated time draws.
 
-use kafkascope_core::base::Instant;
+use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::view::{SessionState, SessionView};
 use yew::prelude::*;
 
@@ -79,4 +79,33 @@ fn arc(x: f64, y: f64, r: f64, part: f64) -> String {
     let (sx, sy) = (x + r * turn.sin(), y - r * turn.cos());
     let large = u8::from(part > 0.5);
     format!("M{sx:.2} {sy:.2}A{r} {r} 0 {large} 1 {x} {}", y - r)
+}
+
+#[derive(PartialEq, Properties)]
+pub struct CommitProps {
+    pub x: f64,
+    pub y: f64,
+    pub r: f64,
+    /// When the next automatic commit is due, and how often there is one.
+    pub at: Instant,
+    pub every: Span,
+}
+
+/// The time until the next commit, inside the session's ring.
+#[component]
+pub fn Commit(props: &CommitProps) -> Html {
+    let lang = use_lang();
+    let now = use_clock();
+    if props.at == Instant::NEVER || props.every == Span::ZERO {
+        return Html::default();
+    }
+    let left = props.at.since(now).millis() as f64;
+    let part = (left / (props.every.millis().max(1) as f64)).clamp(0.0, 1.0);
+    let words = lang.fill(k::STAGE_COMMIT, &[("s", &format!("{:.1}", left / 1_000.0))]);
+    html! {
+        <g class="ring commit">
+            <title>{words}</title>
+            <path d={arc(props.x, props.y, props.r, part)} class="arc" />
+        </g>
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kafkascope_core::base::Span;
 use kafkascope_core::kafka::{self, payload};
 use kafkascope_core::lab::{BranchId, Lab};
-use kafkascope_core::view::{self, FlightKind, StageView};
+use kafkascope_core::view::{self, FlightKind, GroupsView, StageView};
 use kafkascope_core::world::{Event, Row, ZkEvent};
 use kafkascope_core::zk::op::Path;
 
@@ -38,6 +38,7 @@ impl Key {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     pub view: StageView,
+    pub groups: GroupsView,
     /// Creates on their way: the group, and the name of the node to be.
     pub pending: Vec<(usize, String)>,
     /// Paths that this step made or changed.
@@ -87,6 +88,7 @@ pub fn scene(lab: &Lab) -> Scene {
         crowned: None,
         epoch: view::node(lab, "/controller_epoch").and_then(|node| payload::number(&node.data)),
         view,
+        groups: view::groups(lab),
     };
     for flight in view::flights(lab) {
         match flight.kind {

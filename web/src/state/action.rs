@@ -1,6 +1,7 @@
 //! What can happen to the page. What happens to the run goes to the engine instead.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::ui::{Dialog, DockTab, Menu, NarrowTab, Selected, StoryFilter, Theme};
 use crate::compare::Comparison;
@@ -34,4 +35,8 @@ pub enum UiAction {
     Console(ConsoleAction),
     Lesson(LessonAction),
     Share(ShareAction),
+    /// Which group the panel shows.
+    OwnershipGroup(Arc<str>),
+    /// What is supposed there.
+    Suppose(Option<crate::ownership::Change>),
 }

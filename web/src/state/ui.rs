@@ -9,6 +9,7 @@ use crate::compare::Comparison;
 use crate::console::ConsoleUi;
 use crate::i18n::Lang;
 use crate::lessons::LessonUi;
+use crate::ownership::OwnershipUi;
 use crate::share::ShareUi;
 use crate::znodes::ZnodesUi;
 
@@ -72,6 +73,11 @@ pub enum Dialog {
     AddPartitions(Arc<str>),
     AlterConfig(Arc<str>),
     OpenClient,
+    /// In this group to begin with.
+    AddConsumer(Option<Arc<str>>),
+    AddProducer,
+    /// The producer that sends.
+    Produce(Arc<str>),
     Pause(Who),
     DeleteZnode(Arc<str>),
     SetData(Arc<str>),
@@ -84,6 +90,7 @@ pub enum Dialog {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DockTab {
+    Ownership,
     #[default]
     Znode,
     Console,
@@ -126,5 +133,6 @@ pub struct UiState {
     pub console: ConsoleUi,
     pub lesson: LessonUi,
     pub share: ShareUi,
+    pub ownership: OwnershipUi,
     pub comparison: Option<Rc<Comparison>>,
 }

@@ -46,6 +46,12 @@ fn commanded(lang: Lang, command: &Command) -> String {
         Command::CutPeers { a, .. } => named(k::MARK_CUT, a),
         Command::HealPeers { a, .. } => named(k::MARK_HEAL, a),
         Command::Admin(task) => task.to_string().chars().take(24).collect(),
+        Command::StartConsumer { name, .. } | Command::StartProducer { name, .. } => {
+            format!("+ {name}")
+        }
+        Command::Produce { producer, batch } => format!("{producer} → {}", batch.topic),
+        Command::Commit { consumer } => format!("✓ {consumer}"),
+        Command::Tune { consumer, name, .. } => format!("{consumer} {name}"),
         Command::Zk { line, .. } => line.chars().take(24).collect(),
     }
 }

@@ -6,17 +6,17 @@ use kafkascope_core::world::proc::Kind;
 use kafkascope_core::world::{Command, Event, Row, Who, ZkEvent};
 use kafkascope_core::zk::client::KeeperState;
 
-use super::{Giver, Said, Scene, kafka, list, proc_at, refusal, upper, who, zk};
+use super::{Giver, Said, Scene, clients, kafka, list, proc_at, refusal, upper, who, zk};
 use crate::i18n::{Key, Lang, k, lookup};
 
 /// What happened, in the person's language.
 pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
     let name = proc_at(lang, scene.procs, row.proc);
     // A client's name is its own; only "broker 2" begins large.
-    let client = scene
-        .procs
-        .get(usize::from(row.proc))
-        .is_some_and(|proc| matches!(proc.kind, Kind::Client(_) | Kind::Admin));
+    let client = scene.procs.get(usize::from(row.proc)).is_some_and(|proc| {
+        use Kind::{Admin, Client, Consumer, Producer};
+        matches!(proc.kind, Client(_) | Admin | Consumer(_) | Producer(_))
+    });
     let within = scene.inner || client || begins_otherwise(&row.event);
     let actor = if within { name } else { upper(&name) };
     let you = you(lang, scene);
@@ -46,7 +46,8 @@ pub fn sentence(lang: Lang, row: &Row, scene: Scene<'_>) -> Said {
             Said::new(k::ZK_FIRED, &[("path", path), ("kind", &kind), ("whom", &whom)])
         }
         Event::Zk(event) => zk::sentence(event, &actor),
-        Event::Kafka(event) => kafka::sentence(lang, event, scene.inner),
+        Event::Kafka(event) => clients::sentence(lang, event, &actor)
+            .unwrap_or_else(|| kafka::sentence(lang, event, scene.inner)),
         Event::Printed { text, .. } => {
             let text = if text.is_empty() { " " } else { text };
             Said::new(k::EVENT_PRINTED, &[("who", &actor), ("text", &text)])
@@ -130,6 +131,11 @@ fn commanded(lang: Lang, command: &Command, you: &str) -> Said {
         Command::CutPeers { a, b } => peers(k::CMD_CUT_PEERS, lang, (a, b), you),
         Command::HealPeers { a, b } => peers(k::CMD_HEAL_PEERS, lang, (a, b), you),
         Command::Admin(task) => admin(task, you),
+        Command::StartConsumer { .. }
+        | Command::StartProducer { .. }
+        | Command::Produce { .. }
+        | Command::Commit { .. }
+        | Command::Tune { .. } => clients::commanded(command, you),
         Command::Zk { client, line } => {
             let line = if line.is_empty() { "⏎" } else { line };
             Said::new(k::CMD_ZK, &[("you", &you), ("who", client), ("line", &line)])
@@ -189,6 +195,10 @@ pub fn icon(event: &Event) -> &'static str {
             Command::CreateTopic { .. } | Command::DeleteTopic { .. } | Command::Admin(_) => {
                 "folder"
             }
+            Command::StartConsumer { .. } | Command::StartProducer { .. } => "plus",
+            Command::Produce { .. } => "msg",
+            Command::Commit { .. } => "check",
+            Command::Tune { .. } => "more",
             Command::Zk { .. } => "console",
         },
         Event::Started | Event::Resumed => "power",
@@ -202,7 +212,7 @@ pub fn icon(event: &Event) -> &'static str {
         Event::Keeper(_) => "session",
         Event::Told { .. } => "eye",
         Event::Zk(event) => zk::icon(event),
-        Event::Kafka(event) => kafka::icon(event),
+        Event::Kafka(event) => clients::icon(event).unwrap_or_else(|| kafka::icon(event)),
         Event::Printed { .. } => "console",
         Event::Breach(_) => "warn",
     }

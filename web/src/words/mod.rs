@@ -1,5 +1,6 @@
 //! What things are called. Every region takes its words from here, so that the page has one voice.
 
+mod clients;
 mod event;
 mod kafka;
 mod refusal;
@@ -28,6 +29,7 @@ pub fn proc(lang: Lang, proc: &Proc) -> String {
         Kind::Impostor(id, host) => lang.fill(k::WHO_IMPOSTOR, &[("id", id), ("host", host)]),
         Kind::Client(name) => name.to_string(),
         Kind::Admin => "kafka-topics".to_owned(),
+        Kind::Consumer(name) | Kind::Producer(name) => name.to_string(),
     }
 }
 
@@ -41,7 +43,7 @@ pub fn who(lang: Lang, who: &Who) -> String {
         Who::ZooKeeper => "ZooKeeper".to_owned(),
         Who::Broker(id) => lang.fill(k::WHO_BROKER, &[("id", id)]),
         Who::Machine(id, host) => lang.fill(k::WHO_IMPOSTOR, &[("id", id), ("host", host)]),
-        Who::Client(name) => name.to_string(),
+        Who::Client(name) | Who::Consumer(name) | Who::Producer(name) => name.to_string(),
     }
 }
 

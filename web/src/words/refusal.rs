@@ -20,6 +20,13 @@ pub fn refusal(lang: Lang, refusal: &Refusal) -> String {
         Refusal::NotPaused(target) => named(k::REFUSAL_NOT_PAUSED, target),
         Refusal::NoSession(target) => named(k::REFUSAL_NO_SESSION, target),
         Refusal::NotInTextbook => lang.t(k::REFUSAL_NOT_IN_TEXTBOOK).to_string(),
+        Refusal::NotInThisProfile => lang.t(k::REFUSAL_NOT_IN_THIS_PROFILE).to_string(),
+        Refusal::BadPattern { regex, at } => {
+            lang.fill(k::REFUSAL_BAD_PATTERN, &[("regex", regex), ("at", at)])
+        }
+        Refusal::BadOption { name, value } => {
+            lang.fill(k::REFUSAL_BAD_OPTION, &[("name", name), ("value", value)])
+        }
         Refusal::NotForThis(target) => named(k::REFUSAL_NOT_FOR_THIS, target),
         Refusal::TooMany { what, limit } => {
             lang.fill(k::REFUSAL_TOO_MANY, &[("what", &lang.t(counted(*what))), ("limit", limit)])
@@ -54,6 +61,10 @@ fn counted(what: Counted) -> Key {
         Counted::Brokers => k::COUNTED_BROKERS,
         Counted::BrokerId => k::COUNTED_BROKER_ID,
         Counted::Clients => k::COUNTED_CLIENTS,
+        Counted::Consumers => k::COUNTED_CONSUMERS,
+        Counted::Producers => k::COUNTED_PRODUCERS,
+        Counted::Streams => k::COUNTED_STREAMS,
+        Counted::Records => k::COUNTED_RECORDS,
         Counted::Partitions => k::COUNTED_PARTITIONS,
         Counted::Replication => k::COUNTED_REPLICATION,
         Counted::Topics => k::COUNTED_TOPICS,

@@ -37,14 +37,7 @@ struct Card {
 
 fn card(lab: &Lab, lang: Lang, index: u16) -> Option<Card> {
     let proc = lab.world().procs.get(usize::from(index))?;
-    let stage = view::stage(lab);
-    let session = stage
-        .brokers
-        .iter()
-        .find(|broker| broker.proc == index)
-        .map(|broker| broker.session)
-        .or_else(|| stage.clients.iter().find(|c| c.proc == index).map(|c| c.session))
-        .flatten();
+    let session = view::session(lab, index);
     let mut owned = Vec::new();
     if let Some(session) = &session {
         collect(lab.world().server.tree().root(), "", session.session, &mut owned);
@@ -53,6 +46,8 @@ fn card(lab: &Lab, lang: Lang, index: u16) -> Option<Card> {
     let icon = match proc.kind {
         Kind::ZooKeeper => "znode",
         Kind::Client(_) | Kind::Admin => "client",
+        Kind::Consumer(_) => "consumer",
+        Kind::Producer(_) => "producer",
         Kind::Broker(_) | Kind::Impostor(..) => "broker",
     };
     let beliefs = beliefs(lab, index);
