@@ -96,6 +96,10 @@ impl Context {
         self.topics.get(&tp.topic)?.parts.get(&tp.partition)
     }
 
+    pub fn partition_count(&self) -> usize {
+        self.topics.values().map(|topic| topic.parts.len()).sum()
+    }
+
     pub fn topics(&self) -> impl Iterator<Item = &Arc<str>> {
         self.topics.keys()
     }
