@@ -8,6 +8,7 @@
 mod chance;
 mod consumers;
 mod facts;
+mod fill;
 mod lean;
 mod load;
 mod log;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::super::common::span;
 use super::chance::{self, Chance};
 use super::facts::{self, Tree};
+use super::fill::is_fill;
 use super::lean::{self, Leaning};
 use super::names::BY_HAND;
 use super::ops::{self, OTHER, id, ids, only, text};
@@ -219,6 +220,7 @@ impl Player {
                 only(op, "until max_s")?;
                 self.conditions(op, self.sim.now() + limit(op))?;
             }
+            _ if is_fill(op) => self.fill(op)?,
             _ if self.consumer_op(op, done)? => {}
             _ => match ops::task(op, chance)? {
                 Some(task) => self.administer(op, task, chance, done)?,
