@@ -14,6 +14,7 @@ mod log;
 mod names;
 mod ops;
 mod player;
+mod producers;
 mod sim;
 mod texts;
 mod until;
