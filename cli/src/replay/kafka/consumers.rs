@@ -127,7 +127,7 @@ impl Player {
         let spec = ConsumerSpec { group, wanted: wanted(op)?, set };
         let command = Command::StartConsumer { name: name.into(), spec: spec.into() };
         self.sim.command(command)?;
-        self.leaning.apply(&mut self.sim, name);
+        self.leaning.apply(&mut self.sim, name, self.begun);
         Ok(())
     }
 
@@ -181,7 +181,7 @@ impl Player {
         let gone = |sim: &Sim, name: &str| !sim.is_running(&who(name));
         for name in &names {
             self.sim.command(Command::Stop(who(name)))?;
-            self.leaning.apply(&mut self.sim, name);
+            self.leaning.apply(&mut self.sim, name, self.begun);
             if !at_once {
                 let until = self.sim.now() + LIFE;
                 self.sim.run(until, |sim| gone(sim, name));

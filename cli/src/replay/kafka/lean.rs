@@ -5,45 +5,78 @@
 
 use std::collections::BTreeMap;
 
-use kafkascope_core::base::{Instant, Span};
+use kafkascope_core::base::{Instant, Rng, Span};
 use serde_json::Value;
 
-use super::sim::Sim;
+use super::sim::{self, Pace, Sim};
 
 /// What is added to the latency of consumers' links in a step, and when they may begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaning {
     pub slower: BTreeMap<String, Span>,
-    pub held: BTreeMap<String, Instant>,
+    /// Before when, from the step's begin, a consumer does nothing, and what is then added until
+    /// each of its entries in the log.
+    pub paces: BTreeMap<String, (Span, Vec<Span>)>,
 }
 
 impl Leaning {
     /// A consumer that was just started, or was there.
-    pub fn apply(&self, sim: &mut Sim, name: &str) {
+    pub fn apply(&self, sim: &mut Sim, name: &str, begun: Instant) {
         if let Some(extra) = self.slower.get(name) {
             sim.slow_down(name, *extra);
         }
-        if let Some(until) = self.held.get(name) {
-            sim.hold_back(name, *until);
+        if let Some((first, extra)) = self.paces.get(name) {
+            sim.hold_back(name, begun + *first);
+            sim.paces.insert(name.to_owned(), Pace { extra: extra.clone(), came: Vec::new() });
         }
     }
 
-    pub fn apply_all(&self, sim: &mut Sim) {
+    pub fn apply_all(&self, sim: &mut Sim, begun: Instant) {
         for name in self.slower.keys() {
-            self.apply(sim, name);
+            self.apply(sim, name, begun);
         }
     }
 
     pub fn straighten(&self, sim: &mut Sim) {
-        for name in self.slower.keys().chain(self.held.keys()) {
+        for name in self.slower.keys().chain(self.paces.keys()) {
             sim.slow_down(name, Span::ZERO);
             sim.hold_back(name, Instant::ZERO);
         }
+        sim.paces.clear();
     }
 
     pub fn is_level(&self) -> bool {
-        self.slower.is_empty() && self.held.is_empty()
+        self.slower.is_empty() && self.paces.is_empty()
     }
+
+    /// A little different.
+    #[must_use]
+    pub fn bent(&self, step: &Value, rng: &mut Rng) -> Leaning {
+        let mut bent = self.clone();
+        let names = involved(step);
+        let Some(name) = names.get(rng.below(names.len().max(1) as u64) as usize) else {
+            return bent;
+        };
+        let most = 1 << rng.below(15);
+        if let Some((first, extra)) = bent.paces.get_mut(name) {
+            if rng.chance(1, 3) || extra.is_empty() {
+                *first = us((first.micros() + rng.below(3_000)).saturating_sub(1_500));
+            } else {
+                let from = rng.below(extra.len() as u64) as usize;
+                let from = if rng.chance(1, 2) { from.min(15) } else { from };
+                let value = us(rng.below(most));
+                extra[from..].fill(value);
+            }
+            return bent;
+        }
+        bent.slower.insert(name.clone(), us(rng.below(most)));
+        bent
+    }
+}
+
+/// Can leaning change anything in this step?
+pub fn can_lean(step: &Value) -> bool {
+    involved(step).len() > 1
 }
 
 fn base(session: &str) -> &str {
@@ -79,11 +112,6 @@ fn is_registration(txn: &Value) -> bool {
     txn["type"] == "create" && txn["path"].as_str().is_some_and(|path| path.contains("/ids/"))
 }
 
-/// A refused claim, or several members at once: what a step's leaning can matter to.
-fn matters(step: &Value) -> bool {
-    involved(step).len() > 1
-}
-
 const fn us(us: u64) -> Span {
     Span::from_micros(us)
 }
@@ -91,13 +119,16 @@ const fn us(us: u64) -> Span {
 /// The leanings to try, the level one first.
 pub fn leanings(step: &Value) -> Vec<Leaning> {
     let mut all = vec![Leaning::default()];
-    if !matters(step) {
+    if starts_together(step) {
+        return vec![begins(step)];
+    }
+    if !can_lean(step) {
         return all;
     }
     let names = involved(step);
     let fine = (1..40).map(|n| us(n * 40));
     let coarse = [2, 3, 5, 8, 12, 20, 35, 60, 100].map(|ms| Span::from_millis(ms));
-    let sweep: Vec<Span> = [Span::ZERO].into_iter().chain(fine).chain(coarse).collect();
+    let sweep: Vec<Span> = [Span::ZERO].into_iter().chain(coarse).chain(fine).collect();
     let others = [Span::ZERO, us(300), us(1_000), Span::from_millis(4), Span::from_millis(15)];
     // By how long each took in its first try.
     for factor in [1, 3] {
@@ -108,9 +139,9 @@ pub fn leanings(step: &Value) -> Vec<Leaning> {
         let slower = BTreeMap::from([(first.clone(), *extra)]);
         all.push(Leaning { slower, ..Leaning::default() });
     }
-    for slow in rest {
+    for slow in rest.iter().take(2) {
         for extra in &others[1..] {
-            for own in sweep.iter().step_by(3) {
+            for own in sweep.iter().step_by(5) {
                 let slower = BTreeMap::from([(first.clone(), *own), (slow.clone(), *extra)]);
                 all.push(Leaning { slower, ..Leaning::default() });
             }
@@ -134,18 +165,39 @@ fn by_pace(step: &Value, names: &[String], factor: u64) -> BTreeMap<String, Span
     each.into_iter().map(|(name, ms)| (name, us((ms - least) * 4 * factor))).collect()
 }
 
-/// By when each of those that start at once opens its session, as it was recorded.
-pub fn joins(step: &Value, begun: Instant, boot: Span) -> BTreeMap<String, Instant> {
-    if step["op"]["at_once"] != true {
-        return BTreeMap::new();
+/// Several consumers start at once: in which order all of them do what they do is chance.
+pub fn starts_together(step: &Value) -> bool {
+    step["op"]["op"] == "start-consumers" && step["op"]["at_once"] == true
+}
+
+/// So much apart, two begin at the same time; a request took about 25 times as long there.
+const TOGETHER: u64 = 50;
+const FASTER: u64 = 25;
+
+/// When each of those who start together begins, as far apart as it was recorded.
+fn begins(step: &Value) -> Leaning {
+    let mut first: Vec<(u64, &str)> = Vec::new();
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for txn in entries(step) {
+        let name = base(txn["session"].as_str().unwrap_or_default());
+        *count.entry(name).or_default() += 1;
+        let writes = txn["path"].as_str().is_some_and(|path| path.starts_with("/consumers/"));
+        if writes && !first.iter().any(|(_, known)| *known == name) {
+            first.push((txn["ms"].as_u64().unwrap_or(0), name));
+        }
     }
-    let opens = entries(step).filter(|txn| txn["type"] == "createSession");
-    let opens: Vec<(String, u64)> = opens
-        .filter_map(|txn| Some((base(txn["session"].as_str()?).to_owned(), txn["ms"].as_u64()?)))
-        .collect();
-    let least = opens.iter().map(|(_, ms)| *ms).min().unwrap_or(0);
-    let at = |ms: u64| begun + boot + Span::from_millis(1 + ms - least);
-    opens.into_iter().map(|(name, ms)| (name, at(ms))).collect()
+    first.sort_unstable();
+    let mut at = sim::BOOT.micros() + 5_000;
+    let mut before = first.first().map_or(0, |(ms, _)| *ms);
+    let mut paces = BTreeMap::new();
+    for (ms, name) in first {
+        let gap = (ms - before) * 1_000;
+        at += if ms - before <= TOGETHER { gap / FASTER } else { gap };
+        before = ms;
+        let entries = count.get(name).copied().unwrap_or(0);
+        paces.insert(name.to_owned(), (us(at), vec![Span::ZERO; entries]));
+    }
+    Leaning { paces, ..Leaning::default() }
 }
 
 /// How far the consumers' part of a step is from what was recorded: entries that only one side

@@ -39,15 +39,13 @@ pub struct Player {
     pub(super) consumer_settings: Value,
     /// How this step's links lean.
     pub(super) leaning: Leaning,
-    /// The step that is played.
-    recorded: Value,
     /// The tree when the step began.
     before: Tree,
     pub steered: Vec<Value>,
     later: i64,
     index: usize,
     /// When the step's op began.
-    begun: Instant,
+    pub(super) begun: Instant,
     quiet: Span,
     hand_ms: Option<i32>,
 }
@@ -91,7 +89,6 @@ impl Player {
             sim,
             consumer_settings: given["consumer"].clone(),
             leaning: Leaning::default(),
-            recorded: Value::Null,
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
             later,
@@ -151,17 +148,14 @@ impl Player {
         self.begun = self.sim.now();
         self.before = facts::tree(&self.sim, self.release);
         self.sim.forget();
-        self.leaning.held = lean::joins(&self.recorded, self.begun, sim::BOOT);
     }
 
     fn play(&mut self, step: &Value, chance: &Chance, moment: &Moment) -> Known<Done> {
         let mut done = Done::default();
         self.sim.run_for(moment.later);
         self.begun = self.sim.now();
-        self.recorded = step.clone();
         self.leaning = moment.leaning.clone();
-        self.leaning.held = lean::joins(step, self.begun, sim::BOOT);
-        self.leaning.apply_all(&mut self.sim);
+        self.leaning.apply_all(&mut self.sim, self.begun);
         if chance.lean(&mut self.sim) {
             done.chance.push("controller-race");
         }

@@ -40,7 +40,17 @@ pub struct Sim {
     pub heard: Vec<Heard>,
     /// What each consumer's application got since it started, in that order.
     pub consumed: BTreeMap<String, BTreeMap<TopicPartition, Vec<(u64, u64)>>>,
+    /// Consumers whose entries in the log shall come at certain moments.
+    pub paces: BTreeMap<String, Pace>,
     commands: Vec<(Instant, Arc<Command>)>,
+}
+
+/// What is added to the latency of a consumer's link until its next entry in the log comes, one
+/// after the other; and when each came.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    pub extra: Vec<Span>,
+    pub came: Vec<Instant>,
 }
 
 /// An event of a consumer.
@@ -65,6 +75,7 @@ impl Sim {
             told: Vec::new(),
             heard: Vec::new(),
             consumed: BTreeMap::new(),
+            paces: BTreeMap::new(),
             commands: Vec::new(),
         }
     }
@@ -101,7 +112,11 @@ impl Sim {
             }
             let session = entry.txn.session;
             if let Some(index) = self.world.owners.get(&session) {
-                self.names.name(session, &self.world.proc(*index).kind);
+                let kind = self.world.proc(*index).kind.clone();
+                self.names.name(session, &kind);
+                if let Kind::Consumer(name) = kind {
+                    self.pace(&name, entry.at);
+                }
             }
             self.log.push(entry);
         }
@@ -244,6 +259,14 @@ impl Sim {
         if let Some(index) = self.world.find(&Who::Consumer(consumer.into())) {
             self.world.links.change(index, ZOOKEEPER, |link| link.held_until = until);
         }
+    }
+
+    /// An entry of a consumer came: the next one has its own time.
+    fn pace(&mut self, consumer: &str, at: Instant) {
+        let Some(pace) = self.paces.get_mut(consumer) else { return };
+        pace.came.push(at);
+        let next = pace.extra.get(pace.came.len()).copied().unwrap_or_default();
+        self.slow_down(consumer, next);
     }
 
     /// The name of the session that a broker's process has now.
