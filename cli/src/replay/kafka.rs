@@ -8,13 +8,13 @@
 mod chance;
 mod consumers;
 mod facts;
-mod fill;
 mod lean;
 mod load;
 mod log;
 mod names;
 mod ops;
 mod player;
+mod producers;
 mod sim;
 mod texts;
 mod until;
