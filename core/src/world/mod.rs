@@ -244,6 +244,7 @@ impl World {
         self.changed();
         let tool = self.procs[usize::from(index)].kind == Kind::Admin;
         self.emit(emit, index, tool, Event::Started);
+        self.come_back(emit, index);
         match &self.procs[usize::from(index)].node {
             Node::Nothing => {}
             Node::Broker(_) => self.broker_step(emit, index, crate::kafka::broker::Input::Start),
