@@ -14,6 +14,7 @@ mod log;
 mod names;
 mod ops;
 mod player;
+mod producers;
 mod sim;
 mod texts;
 mod until;
@@ -50,7 +51,7 @@ fn run(recording: &Value) -> Known<Value> {
     let config = config(release, recording, steps)?;
     let mut first = None;
     let mut found = None;
-    let leaning = steps.iter().any(|step| lean::can_lean(step));
+    let leaning = steps.iter().any(lean::can_lean);
     for later in LATER {
         let player = Player::new(release, config.clone(), recording, later)?;
         first.get_or_insert_with(|| player.clone());

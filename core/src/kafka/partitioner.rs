@@ -30,6 +30,11 @@ pub fn murmur2(bytes: &[u8]) -> i32 {
     (h ^ h >> 15) as i32
 }
 
+/// `Long.hashCode` of Java. An `Integer` is its own.
+pub fn long_hash(number: i64) -> i32 {
+    (number ^ number >> 32) as i32
+}
+
 /// What the Java client makes of a hash: not `abs`, -1 becomes 2147483647. [spec producer.md P3]
 pub fn to_positive(hash: i32) -> u32 {
     hash as u32 & 0x7fff_ffff
@@ -89,6 +94,9 @@ pub trait Partitioner: fmt::Debug + Send + Sync {
     /// The producer has new metadata.
     fn refreshed(&mut self) {}
 
+    /// The next draw of a partition is this one: a chance that those steer who replay a recording.
+    fn steer(&mut self, _partition: u32) {}
+
     fn boxed(&self) -> Box<dyn Partitioner>;
 }
 
@@ -140,6 +148,7 @@ impl Partitioner for Textbook {
 #[derive(Clone, Debug, Default)]
 struct Scala {
     kept: BTreeMap<Arc<str>, u32>,
+    steered: Option<u32>,
 }
 
 impl Partitioner for Scala {
@@ -149,7 +158,10 @@ impl Partitioner for Scala {
         }
         let partition = match self.kept.get(topic.name) {
             Some(kept) => *kept,
-            None => drawn(rng, topic.available)?,
+            None => {
+                let drawn = drawn(rng, topic.available)?;
+                self.steered.take().filter(|one| topic.available.contains(one)).unwrap_or(drawn)
+            }
         };
         self.kept.insert(topic.name.clone(), partition);
         Some(Choice { partition, by: By::Sticky })
@@ -157,6 +169,10 @@ impl Partitioner for Scala {
 
     fn refreshed(&mut self) {
         self.kept.clear();
+    }
+
+    fn steer(&mut self, partition: u32) {
+        self.steered = Some(partition);
     }
 
     fn boxed(&self) -> Box<dyn Partitioner> {
@@ -298,6 +314,7 @@ mod tests {
         assert_eq!(to_positive(-1), 2_147_483_647);
         assert_eq!(string_hash("polygenelubricants"), i32::MIN);
         assert_eq!(abs(i32::MIN), 0);
+        assert_eq!((long_hash(-1), long_hash(1 << 32)), (0, 1));
         assert_eq!(bytes_hash(&[]), 1);
         assert_eq!(bytes_hash(&[255]), 30);
         assert_eq!(by_murmur2(b"21", 7), Some(3));

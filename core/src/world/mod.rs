@@ -530,6 +530,14 @@ impl World {
         }
     }
 
+    /// The next partition that a producer draws, for those who replay a recording.
+    pub fn steer_partition(&mut self, producer: &str, partition: u32) {
+        let Some(index) = self.find(&Who::Producer(producer.into())) else { return };
+        if let Node::Producer(producer) = &mut self.procs[usize::from(index)].node {
+            Arc::make_mut(producer).steer(partition);
+        }
+    }
+
     /// A fingerprint of all state that can still matter.
     pub fn digest(&self, digest: &mut Digest) {
         digest.u64(self.now.0);

@@ -28,6 +28,7 @@ const CONSOLE: &str = "console";
 
 /// What the console consumer looks at before `--from-beginning`.
 const LOOKS: i32 = 30_000;
+const FAILED: &str = "kafka.common.ConsumerRebalanceFailedException";
 const FOUND: &str = "Found previous offset information for this group {group}. Please use \
     --delete-consumer-offsets to delete previous offsets metadata";
 
@@ -139,10 +140,10 @@ impl Player {
         let consumer = consumer(&self.sim, name);
         match consumer {
             Some(consumer) if consumer.reading => format!("returned after {took} ms"),
-            Some(consumer) => format!(
-                "kafka.common.ConsumerRebalanceFailedException: {} can't rebalance after {} retries",
-                consumer.id, consumer.options.retries
-            ),
+            Some(consumer) => {
+                let (id, retries) = (&consumer.id, consumer.options.retries);
+                format!("{FAILED}: {id} can't rebalance after {retries} retries")
+            }
             None => "not running".into(),
         }
     }

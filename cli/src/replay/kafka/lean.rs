@@ -127,8 +127,8 @@ pub fn leanings(step: &Value) -> Vec<Leaning> {
     }
     let names = involved(step);
     let fine = (1..40).map(|n| us(n * 40));
-    let coarse = [2, 3, 5, 8, 12, 20, 35, 60, 100].map(|ms| Span::from_millis(ms));
-    let sweep: Vec<Span> = [Span::ZERO].into_iter().chain(fine).chain(coarse).collect();
+    let coarse = [2, 3, 5, 8, 12, 20, 35, 60, 100].map(Span::from_millis);
+    let sweep: Vec<Span> = [Span::ZERO].into_iter().chain(coarse).chain(fine).collect();
     let others = [Span::ZERO, us(300), us(1_000), Span::from_millis(4), Span::from_millis(15)];
     // By how long each took in its first try.
     for factor in [1, 3] {

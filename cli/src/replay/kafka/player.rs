@@ -16,7 +16,7 @@ use super::names::BY_HAND;
 use super::ops::{self, OTHER, id, ids, only, text};
 use super::sim::{self, Sim};
 use super::until::Condition;
-use super::{Known, Unknown, consumers, load, log, texts};
+use super::{Known, Unknown, consumers, load, log, producers, texts};
 
 /// How long a condition without a limit is waited for.
 const PATIENCE: Span = Span::from_secs(300);
@@ -56,10 +56,12 @@ pub(super) struct Done {
     pub result: Option<Value>,
     /// How a process ended that the op started.
     pub exit_code: Option<i32>,
+    /// What producers or their partitioners did.
+    pub vectors: Option<Value>,
     /// An id that was claimed a second time.
     duplicate: Option<u32>,
     /// Kinds of chance that were steered.
-    chance: Vec<&'static str>,
+    pub chance: Vec<&'static str>,
 }
 
 /// When a step begins, and how the links lean in it.
@@ -157,7 +159,9 @@ impl Player {
         if chance.lean(&mut self.sim) {
             done.chance.push("controller-race");
         }
-        self.op(&step["op"], chance, &mut done)?;
+        if !self.vectors(step, &mut done)? {
+            self.op(&step["op"], chance, &mut done)?;
+        }
         self.wait(step)?;
         for read in step["reads"].as_array().into_iter().flatten() {
             asked_fact(read)?;
@@ -219,7 +223,7 @@ impl Player {
                 only(op, "until max_s")?;
                 self.conditions(op, self.sim.now() + limit(op))?;
             }
-            _ if self.consumer_op(op, done)? => {}
+            _ if self.consumer_op(op, done)? || self.producer_op(op, done)? => {}
             _ => match ops::task(op, chance)? {
                 Some(task) => self.administer(op, task, chance, done)?,
                 None => return Err(Unknown(format!("op {op}"))),
@@ -464,6 +468,10 @@ impl Player {
         self.consumer_facts(step, &mut facts);
         if let Some(result) = done.result {
             facts.insert("result".into(), result);
+        }
+        facts.extend(done.vectors.map(|vectors| ("vectors".to_owned(), vectors)));
+        if step.get("records").is_some() {
+            facts.insert("records".into(), producers::records(&self.sim, &step["records"]));
         }
         if let Some(code) = done.exit_code {
             facts.insert("process_exit_code".into(), code.into());

@@ -291,6 +291,16 @@ impl Producer {
         }
     }
 
+    /// See [`partitioner::Partitioner::steer`].
+    pub fn steer(&mut self, partition: u32) {
+        self.partitioner.steer(partition);
+    }
+
+    /// Nothing that it took waits for a broker.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.requests.is_empty()
+    }
+
     /// A person has it send these.
     pub fn produce(&mut self, ctx: &mut Ctx<'_>, batch: &Batch) {
         for n in 0..u64::from(batch.count) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::metadata::Topic;
 use super::{Event, Kind, Producer, Timer};
 use crate::kafka::broker::{self, Ctx, Effect};
+use crate::kafka::data::Code;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
 use crate::kafka::payload::{self, PartitionState, TopicInfo};
@@ -176,6 +177,7 @@ impl Producer {
                 self.brokers.clone_from(&ids);
                 let read = Event::MetadataRead { brokers: ids, topic: None, partitions: 0 };
                 Producer::note(ctx, read);
+                self.read_leaderless(ctx);
             }
             (Pending::Topic(topic), result) => self.topic_read(ctx, topic, result.ok()),
             (Pending::State(tp), Ok(Reply::Data { data, .. })) => self.state_read(&tp, &data),
@@ -184,6 +186,17 @@ impl Producer {
                 self.later(ctx, tp);
             }
             _ => {}
+        }
+    }
+
+    /// A leader may be back without any change of its partition's state.
+    fn read_leaderless(&mut self, ctx: &Ctx<'_>) {
+        let leaderless = self.topics.iter().flat_map(|(name, topic)| {
+            let none = topic.partitions.iter().filter(|(_, leader)| leader.is_none());
+            none.map(|(partition, _)| TopicPartition { topic: name.clone(), partition: *partition })
+        });
+        for tp in leaderless.collect::<Vec<TopicPartition>>() {
+            self.read_state(ctx, tp);
         }
     }
 
@@ -230,19 +243,23 @@ impl Producer {
         let Some(topic) = self.topics.get_mut(&tp.topic) else { return };
         let state = payload::read::<PartitionState>(data);
         let leader = state.and_then(|state| u32::try_from(state.leader).ok());
+        let leader = leader.filter(|leader| self.brokers.contains(leader));
         for (_, known) in topic.partitions.iter_mut().filter(|(n, _)| *n == tp.partition) {
             *known = leader;
         }
     }
 
-    /// A leader didn't take what it was sent: until ZooKeeper says more, there is none.
-    pub(super) fn leader_lost(&mut self, ctx: &mut Ctx<'_>, tp: &TopicPartition) {
+    /// A leader didn't take what it was sent: until ZooKeeper says more, there is none. A broker
+    /// that answered may only be a little late; of one that is gone the watches will tell.
+    pub(super) fn leader_lost(&mut self, ctx: &mut Ctx<'_>, tp: &TopicPartition, why: Code) {
         if let Some(topic) = self.topics.get_mut(&tp.topic) {
             for (_, known) in topic.partitions.iter_mut().filter(|(n, _)| *n == tp.partition) {
                 *known = None;
             }
         }
-        self.later(ctx, tp.clone());
+        if why != Code::LeaderNotAvailable {
+            self.later(ctx, tp.clone());
+        }
     }
 
     fn later(&mut self, ctx: &mut Ctx<'_>, tp: TopicPartition) {

@@ -237,7 +237,7 @@ impl Producer {
             self.queue.push_front(item);
         }
         match (self.kind, tp) {
-            (Kind::Textbook, Some(tp)) => self.leader_lost(ctx, &tp),
+            (Kind::Textbook, Some(tp)) => self.leader_lost(ctx, &tp, why),
             (Kind::Textbook, None) => {}
             _ => {
                 self.must_refresh = true;
