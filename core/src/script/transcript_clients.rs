@@ -72,14 +72,14 @@ pub fn producer(event: &Producer) -> String {
             let topic = topic.as_deref().unwrap_or("-");
             format!("metadata: brokers {brokers:?}, {topic} has {partitions}")
         }
-        Producer::Sent { tp: at, key, count, by } => {
+        Producer::Sent { tp: at, key, count, by, .. } => {
             format!(
                 "sends {count} to {} (key {}, {by:?})",
                 tp(at),
                 key.as_deref().unwrap_or("none")
             )
         }
-        Producer::Acknowledged { tp: at, from, count } => {
+        Producer::Acknowledged { tp: at, from, count, .. } => {
             format!("acknowledged {} {from}+{count}", tp(at))
         }
         Producer::Failed { tp: at, why, retries } => {

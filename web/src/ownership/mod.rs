@@ -100,6 +100,12 @@ pub fn Ownership(props: &Props) -> Html {
     }
 }
 
+/// The colour of a member, by its place in the group.
+fn hue(group: &GroupView, member: Option<usize>) -> String {
+    let member = member.and_then(|at| group.members.get(at));
+    member.map_or_else(String::new, |member| crate::stage::hue(member.nth))
+}
+
 /// The rule that stands beside it.
 fn other(rule: Rule) -> Rule {
     match rule {
@@ -149,7 +155,7 @@ fn formula(lang: Lang, group: &GroupView, plan: &Plan) -> Html {
     };
     let f = n.div_ceil(count);
     let rows = plan.takers.iter().enumerate().take(12).map(|(at, taker)| {
-        let hue = group.member(&taker.member).map_or_else(String::new, super::stage::hue);
+        let hue = hue(group, group.member(&taker.member));
         let range = match plan.rule {
             Rule::Ceil => {
                 let from = at as u32 * f;

@@ -185,7 +185,8 @@ impl ReplicaManager {
         let from = log.end();
         log.append(records.iter().cloned());
         let count = records.len() as u32;
-        note(ctx, Event::Appended { broker: me, tp: tp.clone(), from, count });
+        let by_hand = records.iter().any(|record| record.by_hand);
+        note(ctx, Event::Appended { broker: me, tp: tp.clone(), from, count, by_hand });
         self.unsettled.insert(tp.clone());
         Ok((from, waits))
     }
