@@ -125,6 +125,12 @@ impl Player {
             load::load(&mut self.sim, step, quiet, self.later)?;
             return Ok((self.facts(step, Done::default()), 0));
         }
+        if index == 0 && step["op"]["op"] == "race-statistics" {
+            load::load(&mut self.sim, step, self.quiet, self.later)?;
+            let mut facts = self.facts(step, Done::default()).take();
+            facts["runs"] = self.statistics(step)?.into();
+            return Ok((facts, 0));
+        }
         let chance = Chance::of(step, &self.sim);
         let mut done = self.play(step, &chance, moment)?;
         let fits = chance.ticks_fit(&self.transactions(step));
@@ -385,7 +391,7 @@ impl Player {
 
     // --- Waiting ---------------------------------------------------------------------------------
 
-    fn conditions(&mut self, step: &Value, until: Instant) -> Known<()> {
+    pub(super) fn conditions(&mut self, step: &Value, until: Instant) -> Known<()> {
         for text in step["until"].as_array().into_iter().flatten() {
             let condition = Condition::parse(text.as_str().unwrap_or_default())?;
             let before = &self.before;
@@ -395,7 +401,7 @@ impl Player {
     }
 
     /// The step's conditions, its pause, and then nothing new for its quiet time.
-    fn wait(&mut self, step: &Value) -> Known<()> {
+    pub(super) fn wait(&mut self, step: &Value) -> Known<()> {
         let returned = self.sim.now();
         let end = returned + limit(step);
         let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
@@ -427,7 +433,7 @@ impl Player {
 
     // --- What was seen ---------------------------------------------------------------------------
 
-    fn transactions(&self, step: &Value) -> Value {
+    pub(super) fn transactions(&self, step: &Value) -> Value {
         let unseen =
             step["note"].as_str().is_some_and(|note| note.contains("missing from zk_txns"));
         let entries = self.sim.log.iter().filter(|logged| {
