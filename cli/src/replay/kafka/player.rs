@@ -39,6 +39,8 @@ pub struct Player {
     pub(super) consumer_settings: Value,
     /// How this step's links lean.
     pub(super) leaning: Leaning,
+    /// How many requests came before each entry of a consumer that was paced.
+    pub seen: std::collections::BTreeMap<String, Vec<u32>>,
     /// The tree when the step began.
     before: Tree,
     pub steered: Vec<Value>,
@@ -89,6 +91,7 @@ impl Player {
             sim,
             consumer_settings: given["consumer"].clone(),
             leaning: Leaning::default(),
+            seen: Default::default(),
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
             later,
@@ -173,6 +176,8 @@ impl Player {
             asked_fact(read)?;
         }
         chance.straighten(&mut self.sim);
+        let paces = std::mem::take(&mut self.sim.paces);
+        self.seen = paces.into_iter().map(|(name, pace)| (name, pace.seen)).collect();
         self.leaning.straighten(&mut self.sim);
         Ok(done)
     }
