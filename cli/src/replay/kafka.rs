@@ -24,6 +24,7 @@ use kafkascope_core::kafka::release::Release;
 use kafkascope_core::world::Config;
 use kafkascope_core::world::config::SETTINGS;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 use super::Replay;
 use player::{Moment, Player};
@@ -125,14 +126,23 @@ fn as_near_as_can_be(mut player: Player, steps: &[Value]) -> Known<(Player, Vec<
             }
         }
         let mut rng = Rng::new(BENDS);
+        let mut last = best.as_ref().map(|best| best.moment.leaning.clone()).unwrap_or_default();
+        let mut seen = best.as_ref().map(|best| best.player.seen.clone()).unwrap_or_default();
         for _ in 0..BENDS {
             let Some(now) = best.as_ref().filter(|now| now.distance > 0 && lean::can_lean(step))
             else {
                 break;
             };
-            let leaning = now.moment.leaning.bent(step, &mut rng);
+            let leaning = match lean::starts_together(step) {
+                true => last.counted(&seen),
+                false => now.moment.leaning.bent(step, &mut rng),
+            };
+            if leaning == last {
+                break;
+            }
+            last.clone_from(&leaning);
             let moment = Moment { leaning, ..now.moment.clone() };
-            nearer(&player, step, moment, &mut best)?;
+            seen = nearer(&player, step, moment, &mut best)?;
         }
         if let Some(best) = best {
             player = best.player;
@@ -154,9 +164,15 @@ struct Played {
 }
 
 /// Plays a step; the nearest way stays, of equals the later one where it leans.
-fn nearer(from: &Player, step: &Value, moment: Moment, best: &mut Option<Played>) -> Known<()> {
+fn nearer(
+    from: &Player,
+    step: &Value,
+    moment: Moment,
+    best: &mut Option<Played>,
+) -> Known<BTreeMap<String, Vec<u32>>> {
     let mut player = from.clone();
     let (facts, distance) = player.step(step, &moment)?;
+    let seen = player.seen.clone();
     let better = |known: &Played| match moment.leaning == known.moment.leaning {
         true => distance < known.distance,
         false => distance < known.distance || distance == known.distance && distance > 0,
@@ -164,7 +180,7 @@ fn nearer(from: &Player, step: &Value, moment: Moment, best: &mut Option<Played>
     if best.as_ref().is_none_or(better) {
         *best = Some(Played { distance, moment, player, facts });
     }
-    Ok(())
+    Ok(seen)
 }
 
 /// The world's settings: the release's own, those of the recording, and the links of one machine.

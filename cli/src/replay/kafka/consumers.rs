@@ -219,6 +219,51 @@ impl Player {
     }
 }
 
+impl Player {
+    /// The same ops several times, each in a group of its own; those that are told by name are
+    /// measured. Nothing is steered. [recordings/0.8.2.2/consumer-race-stats]
+    pub(super) fn statistics(&mut self, step: &Value) -> Known<Vec<Value>> {
+        only(&step["op"], "runs group ops")?;
+        let mut told = step["runs"].as_array().into_iter().flatten();
+        let mut runs = Vec::new();
+        for run in 1..=step["op"]["runs"].as_u64().unwrap_or(0) {
+            let ops = step["op"]["ops"].to_string().replace("{run}", &run.to_string());
+            let ops: Value = serde_json::from_str(&ops).unwrap_or_default();
+            for op in ops.as_array().into_iter().flatten() {
+                self.sim.forget();
+                self.begun = self.sim.now();
+                let mut bare = op.clone();
+                for field in ["quiet_s", "until", "max_s"] {
+                    bare.as_object_mut().and_then(|fields| fields.remove(field));
+                }
+                self.consumer_op(&bare, &mut Done::default())?;
+                self.wait(op)?;
+                if op["until"].is_null() {
+                    continue;
+                }
+                let events = events(&self.sim.heard, |_| 0);
+                let mut fact = rebalance(&self.transactions(step), &events).unwrap_or_default();
+                fact["what"] = told.next().map_or(Value::Null, |told| told["what"].clone());
+                fact["run"] = run.into();
+                fact["settled"] = self.all_hold(op)?.into();
+                runs.push(fact);
+            }
+        }
+        self.sim.forget();
+        Ok(runs)
+    }
+
+    fn all_hold(&self, op: &Value) -> Known<bool> {
+        for text in op["until"].as_array().into_iter().flatten() {
+            let condition = super::until::Condition::parse(text.as_str().unwrap_or_default())?;
+            if !condition.holds(&self.sim, &super::facts::Tree::new()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
 fn consumer<'a>(
     sim: &'a Sim,
     name: &str,

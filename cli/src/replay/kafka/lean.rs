@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use kafkascope_core::base::{Instant, Rng, Span};
 use serde_json::Value;
 
-use super::sim::{self, Pace, Sim};
+use super::sim::{self, Gate, Pace, Sim};
 
 /// What is added to the latency of consumers' links in a step, and when they may begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,9 @@ pub struct Leaning {
     pub slower: BTreeMap<String, Span>,
     /// Before when, from the step's begin, a consumer does nothing, and what is then added until
     /// each of its entries in the log.
-    pub paces: BTreeMap<String, (Span, Vec<Span>)>,
+    pub paces: BTreeMap<String, Vec<(Span, Span, u32)>>,
+    /// The same for the lines of its log that say that a try begins, or that it releases.
+    pub lines: BTreeMap<(String, String), Vec<Span>>,
 }
 
 impl Leaning {
@@ -25,9 +27,23 @@ impl Leaning {
         if let Some(extra) = self.slower.get(name) {
             sim.slow_down(name, *extra);
         }
-        if let Some((first, extra)) = self.paces.get(name) {
-            sim.hold_back(name, begun + *first);
-            sim.paces.insert(name.to_owned(), Pace { extra: extra.clone(), came: Vec::new() });
+        if let Some(gates) = self.paces.get(name) {
+            let gate = |(soonest, at, reads): &(Span, Span, u32)| Gate {
+                soonest: begun + *soonest,
+                at: begun + *at,
+                reads: *reads,
+            };
+            let gates: Vec<Gate> = gates.iter().map(gate).collect();
+            if let Some(first) = gates.first() {
+                sim.hold_back(name, first.at);
+            }
+            let mut pace = Pace::new(gates);
+            let lines = |line: &str| {
+                let lines = self.lines.get(&(name.to_owned(), line.to_owned()));
+                lines.into_iter().flatten().map(|at| begun + *at).collect()
+            };
+            (pace.tries, pace.releases) = (lines("attempt"), lines("release"));
+            sim.paces.insert(name.to_owned(), pace);
         }
     }
 
@@ -58,17 +74,6 @@ impl Leaning {
             return bent;
         };
         let most = 1 << rng.below(15);
-        if let Some((first, extra)) = bent.paces.get_mut(name) {
-            if rng.chance(1, 3) || extra.is_empty() {
-                *first = us((first.micros() + rng.below(3_000)).saturating_sub(1_500));
-            } else {
-                let from = rng.below(extra.len() as u64) as usize;
-                let from = if rng.chance(1, 2) { from.min(15) } else { from };
-                let value = us(rng.below(most));
-                extra[from..].fill(value);
-            }
-            return bent;
-        }
         bent.slower.insert(name.clone(), us(rng.below(most)));
         bent
     }
@@ -170,34 +175,50 @@ pub fn starts_together(step: &Value) -> bool {
     step["op"]["op"] == "start-consumers" && step["op"]["at_once"] == true
 }
 
-/// So much apart, two begin at the same time; a request took about 25 times as long there.
-const TOGETHER: u64 = 50;
-const FASTER: u64 = 25;
-
-/// When each of those who start together begins, as far apart as it was recorded.
+/// When each of those who start together comes to its entries, as it was recorded.
 fn begins(step: &Value) -> Leaning {
-    let mut first: Vec<(u64, &str)> = Vec::new();
-    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
-    for txn in entries(step) {
-        let name = base(txn["session"].as_str().unwrap_or_default());
-        *count.entry(name).or_default() += 1;
-        let writes = txn["path"].as_str().is_some_and(|path| path.starts_with("/consumers/"));
-        if writes && !first.iter().any(|(_, known)| *known == name) {
-            first.push((txn["ms"].as_u64().unwrap_or(0), name));
+    let mut paces: BTreeMap<String, Vec<(Span, Span, u32)>> = BTreeMap::new();
+    let mut attempts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for event in step["consumer_events"].as_array().into_iter().flatten() {
+        if event["event"] == "attempt" {
+            let name = event["consumer"].as_str().unwrap_or_default().to_owned();
+            attempts.entry(name).or_default().push(event["ms"].as_u64().unwrap_or(0));
         }
     }
-    first.sort_unstable();
-    let mut at = sim::BOOT.micros() + 5_000;
-    let mut before = first.first().map_or(0, |(ms, _)| *ms);
-    let mut paces = BTreeMap::new();
-    for (ms, name) in first {
-        let gap = (ms - before) * 1_000;
-        at += if ms - before <= TOGETHER { gap / FASTER } else { gap };
-        before = ms;
-        let entries = count.get(name).copied().unwrap_or(0);
-        paces.insert(name.to_owned(), (us(at), vec![Span::ZERO; entries]));
+    let shift = sim::BOOT.micros() + 20_000;
+    let (mut last, mut before) = (0, BTreeMap::<String, u64>::new());
+    for txn in entries(step) {
+        let name = base(txn["session"].as_str().unwrap_or_default()).to_owned();
+        let ms = txn["ms"].as_u64().unwrap_or(0);
+        // What came in the same millisecond came one after the other.
+        last = (ms * 1_000).max(last + 100);
+        let since = before.insert(name.clone(), ms).unwrap_or(0);
+        let begun = attempts.get(&name).into_iter().flatten().find(|at| (since..ms).contains(*at));
+        let soonest = begun.map_or(0, |ms| shift + (ms * 1_000).saturating_sub(3_000));
+        paces.entry(name).or_default().push((us(soonest), us(shift + last), 0));
     }
-    Leaning { paces, ..Leaning::default() }
+    let mut lines: BTreeMap<(String, String), Vec<Span>> = BTreeMap::new();
+    for event in step["consumer_events"].as_array().into_iter().flatten() {
+        let text = |field: &str| event[field].as_str().unwrap_or_default().to_owned();
+        let at = us(shift + event["ms"].as_u64().unwrap_or(0) * 1_000);
+        lines.entry((text("consumer"), text("event"))).or_default().push(at);
+    }
+    Leaning { paces, lines, ..Leaning::default() }
+}
+
+impl Leaning {
+    /// The same, knowing how many requests came before each entry.
+    #[must_use]
+    pub fn counted(&self, paces: &BTreeMap<String, Vec<u32>>) -> Leaning {
+        let mut counted = self.clone();
+        for (name, gates) in &mut counted.paces {
+            let seen = paces.get(name).map_or(&[][..], Vec::as_slice);
+            for (gate, seen) in gates.iter_mut().zip(seen) {
+                gate.2 = *seen;
+            }
+        }
+        counted
+    }
 }
 
 /// How far the consumers' part of a step is from what was recorded: entries that only one side
@@ -226,5 +247,31 @@ pub fn distance(recorded: &Value, got: &Value) -> usize {
         let idle = events.filter(|event| event["event"] == "thread-without-partition");
         idle.map(|event| event["args"].clone()).collect()
     };
-    different + usize::from(!recorded["consumer_events"].is_null() && idle(recorded) != idle(got))
+    let told = !recorded["consumer_events"].is_null();
+    let different = different + usize::from(told && idle(recorded) != idle(got));
+    match different {
+        0 => 0,
+        // Of two that are as far, the one is nearer whose order is.
+        n if starts_together(recorded) => n * 100_000 + inversions(recorded, got),
+        n => n,
+    }
+}
+
+/// How many pairs of entries came in another order than recorded.
+fn inversions(recorded: &Value, got: &Value) -> usize {
+    let keys = |side: &Value| -> Vec<String> {
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        let key = |txn: &Value| {
+            let key =
+                format!("{} {} {} {}", txn["session"], txn["type"], txn["error"], txn["path"]);
+            let times = seen.entry(key.clone()).or_default();
+            *times += 1;
+            format!("{key} {times}")
+        };
+        side["zk_txns"].as_array().into_iter().flatten().map(key).collect()
+    };
+    let places: BTreeMap<String, usize> = keys(got).into_iter().zip(0..).collect();
+    let at: Vec<usize> = keys(recorded).iter().filter_map(|key| places.get(key).copied()).collect();
+    let before = |n: usize| at[..n].iter().filter(|place| **place > at[n]).count();
+    (0..at.len()).map(before).sum()
 }

@@ -1,7 +1,7 @@
 //! What no vector shows: mutations break exactly their rule, sessions move and outlive a restart.
 
 use super::*;
-use crate::zk::op::{ConnectRequest, Data, EventType, Reply, WatcherType, open_acl};
+use crate::zk::op::{ConnectRequest, Data, WatcherType, open_acl};
 
 const IP: [u8; 4] = [127, 0, 0, 1];
 
