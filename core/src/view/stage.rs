@@ -180,14 +180,17 @@ pub enum Role {
 /// A group shows at most so many chips.
 const CHIPS: usize = 24;
 
+/// By the address of data: the data, and what was read of them.
+type Read<T> = BTreeMap<usize, (Arc<[u8]>, T)>;
+
 /// What was read of znodes' data the last time: most of it is the same the next time. An entry
 /// keeps the data alive that it was read from, so that no other data can have its address.
 #[derive(Default)]
 pub struct Memory {
-    topics: BTreeMap<usize, (Arc<[u8]>, Arc<TopicData>)>,
-    states: BTreeMap<usize, (Arc<[u8]>, Option<Arc<PartitionState>>)>,
-    old_topics: BTreeMap<usize, (Arc<[u8]>, Arc<TopicData>)>,
-    old_states: BTreeMap<usize, (Arc<[u8]>, Option<Arc<PartitionState>>)>,
+    topics: Read<Arc<TopicData>>,
+    states: Read<Option<Arc<PartitionState>>>,
+    old_topics: Read<Arc<TopicData>>,
+    old_states: Read<Option<Arc<PartitionState>>>,
 }
 
 /// A topic's znode.
