@@ -191,7 +191,7 @@ fn begins(step: &Value) -> Leaning {
         let name = base(txn["session"].as_str().unwrap_or_default()).to_owned();
         let ms = txn["ms"].as_u64().unwrap_or(0);
         // What came in the same millisecond came one after the other.
-        last = (ms * 1_000).max(last + 100);
+        last = (ms * 1_000).max(last + 400);
         let since = before.insert(name.clone(), ms).unwrap_or(0);
         let begun = attempts.get(&name).into_iter().flatten().find(|at| (since..ms).contains(*at));
         let soonest = begun.map_or(0, |ms| shift + (ms * 1_000).saturating_sub(3_000));
