@@ -74,6 +74,19 @@ impl Leaning {
             return bent;
         };
         let most = 1 << rng.below(15);
+        if let Some(gates) = bent.paces.get_mut(name) {
+            let reading = |gate: &&mut (Span, Span, u32)| gate.2 > 3 || gate.0 > Span::ZERO;
+            let mut reading: Vec<_> = gates.iter_mut().filter(reading).collect();
+            let at = rng.below(reading.len().max(1) as u64) as usize;
+            if let Some((soonest, _, reads)) = reading.get_mut(at) {
+                if rng.chance(1, 2) {
+                    *soonest = us((soonest.micros() + 4_000).saturating_sub(rng.below(12_000)));
+                } else {
+                    *reads = (*reads + 3).saturating_sub(rng.below(12) as u32);
+                }
+            }
+            return bent;
+        }
         bent.slower.insert(name.clone(), us(rng.below(most)));
         bent
     }
