@@ -152,7 +152,7 @@ fn as_near_as_can_be(mut player: Player, steps: &[Value]) -> Known<(Player, Vec<
 /// How often the requests before each entry are counted anew.
 const COUNTED: u64 = 8;
 /// How often the links are bent a little to come nearer.
-const BENDS: u64 = 400;
+const BENDS: u64 = 900;
 
 /// A step, played in one way.
 struct Played {
