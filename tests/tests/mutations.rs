@@ -180,6 +180,24 @@ fn without_a_mutation_a_real_release_breaks_nothing() {
     assert!(!found.iter().any(always), "0.8: {found:?}");
 }
 
+/// The same with somebody who writes.
+const WRITING: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1..3
+at 3s create topic t partitions 2 replication 2
+at 5s start producer p topic t every 100ms keys a,b,c count 20
+";
+
+#[test]
+fn what_only_the_leader_has_is_seen() {
+    for profile in ["textbook", "0.8"] {
+        let story = WRITING.replace("0.8", profile);
+        assert_eq!(breaches_of(&story, None), [""; 0], "{profile}");
+        let found = breaches_of(&story, Some(Mutation::Kafka(Kafka::CommitsAlone)));
+        assert_eq!(found, [invariant::COMMITTED_IN_ISR], "{profile}");
+    }
+}
+
 #[test]
 fn an_isr_outside_the_assignment_is_seen() {
     breaks_real(Kafka::IsrOutsideAssignment, invariant::ISR_IN_ASSIGNMENT);
@@ -261,6 +279,7 @@ fn every_invariant_has_a_mutation() {
     broken.extend(real);
     broken.extend(breaches_of(ALONE, None));
     broken.extend(breaches_of(DEAD, None));
+    broken.extend(breaches_of(WRITING, Some(Mutation::Kafka(Kafka::CommitsAlone))));
     let old = alone_with_its_belief("1.1.1");
     broken.extend(breaches_of(&old, Some(Mutation::Kafka(Kafka::KeepsOffice))));
     for invariant in invariant::ALL {

@@ -42,7 +42,9 @@ pub fn consumer(event: &Consumer) -> String {
         Consumer::Positioned { tp: at, at: offset, reset } => {
             format!("reads {} from {offset}{}", tp(at), if *reset { " (reset)" } else { "" })
         }
-        Consumer::Consumed { tp: at, from, count } => format!("consumed {} {from}+{count}", tp(at)),
+        Consumer::Consumed { tp: at, from, count, .. } => {
+            format!("consumed {} {from}+{count}", tp(at))
+        }
         Consumer::Note(note) => note_of(note),
     }
 }

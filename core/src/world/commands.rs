@@ -182,13 +182,7 @@ impl World {
                 Some(_) => Ok(()),
                 None => Err(Refusal::NoSession(who.clone())),
             },
-            Command::Admin(task) if self.config.profile == Profile::Textbook => {
-                if let Task::AddPartitions { topic, total, assignment: None } = &**task {
-                    return self.check_add(topic, *total);
-                }
-                Err(Refusal::NotInTextbook)
-            }
-            Command::Admin(_) => self.zookeeper_up(),
+            Command::Admin(task) => self.check_task(task),
             Command::StartConsumer { .. }
             | Command::StartProducer { .. }
             | Command::Produce { .. }
@@ -311,6 +305,16 @@ impl World {
             return Err(Refusal::TopicExists(topic.clone()));
         }
         at_most(Counted::Topics, children(paths::TOPICS) as usize, limits::TOPICS)
+    }
+
+    fn check_task(&self, task: &Task) -> Result<(), Refusal> {
+        match (self.config.profile, task) {
+            (Profile::Textbook, Task::AddPartitions { topic, total, assignment: None }) => {
+                self.check_add(topic, *total)
+            }
+            (Profile::Textbook, _) => Err(Refusal::NotInTextbook),
+            _ => self.zookeeper_up(),
+        }
     }
 
     fn check_add(&self, topic: &Arc<str>, total: u32) -> Result<(), Refusal> {

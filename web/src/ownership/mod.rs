@@ -43,7 +43,10 @@ fn look(lab: &kafkascope_core::lab::Lab, wanted: Option<&Arc<str>>) -> Option<Se
     let all: Vec<GroupView> =
         view::groups(lab).groups.into_iter().filter(|group| !group.members.is_empty()).collect();
     let names = all.iter().map(|group| group.name.clone()).collect();
-    let at = wanted.and_then(|name| all.iter().position(|group| group.name == *name)).unwrap_or(0);
+    // The largest one is what most people ask about.
+    let largest = || (0..all.len()).rev().max_by_key(|at| all[*at].members.len()).unwrap_or(0);
+    let named = wanted.and_then(|name| all.iter().position(|group| group.name == *name));
+    let at = named.unwrap_or_else(largest);
     let group = all.into_iter().nth(at)?;
     let rebalance = view::rebalance(lab, &group);
     Some(Seen { names, group, rebalance })

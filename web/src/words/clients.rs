@@ -141,7 +141,7 @@ fn consumer_later(lang: Lang, event: &Consumer, who: &str) -> Said {
             let key = if *reset { k::CONSUMER_RESET } else { k::CONSUMER_POSITIONED };
             said(key, &[("who", &who), ("tp", &tp(name)), ("at", at)])
         }
-        Consumer::Consumed { tp: at, from, count } => {
+        Consumer::Consumed { tp: at, from, count, .. } => {
             let values: [(_, &dyn Display); 4] =
                 [("who", &who), ("tp", &tp(at)), ("from", from), ("n", count)];
             said(k::CONSUMER_CONSUMED, &values)

@@ -177,7 +177,7 @@ impl Sim {
         match &row.event {
             Event::Started => _ = self.consumed.insert(consumer, BTreeMap::new()),
             Event::Kafka(event) => {
-                if let KafkaEvent::Consumer(Told::Consumed { tp, from, count }) = &**event {
+                if let KafkaEvent::Consumer(Told::Consumed { tp, from, count, .. }) = &**event {
                     let of_consumer = self.consumed.entry(consumer.clone()).or_default();
                     let ranges = of_consumer.entry(tp.clone()).or_default();
                     let end = from + u64::from(*count);
