@@ -128,18 +128,15 @@ fn as_near_as_can_be(mut player: Player, steps: &[Value]) -> Known<(Player, Vec<
         let mut rng = Rng::new(BENDS);
         let mut last = best.as_ref().map(|best| best.moment.leaning.clone()).unwrap_or_default();
         let mut seen = best.as_ref().map(|best| best.player.seen.clone()).unwrap_or_default();
-        for _ in 0..BENDS {
+        for n in 0..BENDS {
             let Some(now) = best.as_ref().filter(|now| now.distance > 0 && lean::can_lean(step))
             else {
                 break;
             };
             let leaning = match lean::starts_together(step) {
-                true => last.counted(&seen),
-                false => now.moment.leaning.bent(step, &mut rng),
+                true if n < COUNTED => last.counted(&seen),
+                _ => now.moment.leaning.bent(step, &mut rng),
             };
-            if leaning == last {
-                break;
-            }
             last.clone_from(&leaning);
             let moment = Moment { leaning, ..now.moment.clone() };
             seen = nearer(&player, step, moment, &mut best)?;
@@ -152,8 +149,10 @@ fn as_near_as_can_be(mut player: Player, steps: &[Value]) -> Known<(Player, Vec<
     Ok((player, done))
 }
 
+/// How often the requests before each entry are counted anew.
+const COUNTED: u64 = 8;
 /// How often the links are bent a little to come nearer.
-const BENDS: u64 = 400;
+const BENDS: u64 = 900;
 
 /// A step, played in one way.
 struct Played {

@@ -74,6 +74,19 @@ impl Leaning {
             return bent;
         };
         let most = 1 << rng.below(15);
+        if let Some(gates) = bent.paces.get_mut(name) {
+            let reading = |gate: &&mut (Span, Span, u32)| gate.2 > 3 || gate.0 > Span::ZERO;
+            let mut reading: Vec<_> = gates.iter_mut().filter(reading).collect();
+            let at = rng.below(reading.len().max(1) as u64) as usize;
+            if let Some((soonest, _, reads)) = reading.get_mut(at) {
+                if rng.chance(1, 2) {
+                    *soonest = us((soonest.micros() + 4_000).saturating_sub(rng.below(12_000)));
+                } else {
+                    *reads = (*reads + 3).saturating_sub(rng.below(12) as u32);
+                }
+            }
+            return bent;
+        }
         bent.slower.insert(name.clone(), us(rng.below(most)));
         bent
     }
@@ -191,7 +204,7 @@ fn begins(step: &Value) -> Leaning {
         let name = base(txn["session"].as_str().unwrap_or_default()).to_owned();
         let ms = txn["ms"].as_u64().unwrap_or(0);
         // What came in the same millisecond came one after the other.
-        last = (ms * 1_000).max(last + 100);
+        last = (ms * 1_000).max(last + 400);
         let since = before.insert(name.clone(), ms).unwrap_or(0);
         let begun = attempts.get(&name).into_iter().flatten().find(|at| (since..ms).contains(*at));
         let soonest = begun.map_or(0, |ms| shift + (ms * 1_000).saturating_sub(3_000));

@@ -17,7 +17,7 @@ use crate::kafka::paths;
 const BACKOFF: Span = Span::from_millis(200);
 /// From the claims to the first question who leads: threads and connections begin. A rebalance
 /// that follows at once finds no positions to commit. [seen: recordings/0.8.2.2/consumer-conflicts]
-const FIRST: Span = Span::from_millis(100);
+const FIRST: Span = Span::from_millis(90);
 /// So long a broker may take to tell who leads.
 const PATIENCE: Span = Span::from_secs(10);
 /// `queued.max.message.chunks`
