@@ -455,7 +455,7 @@ fn query(words: &mut Words<'_>) -> Parsed<Query> {
                 let expected = "leader, isr, controller, brokers, znode, data, children, owner, \
                                 session, process, client, timeout, heard, killed, expired, told, \
                                 events, watchers, count, now, members, idle, shares, would, \
-                                owned-by, read-by, committed, position, lag, end, tries, refused \
+                                owned-by, read-by, committed, position, lag, end, tries, refusals \
                                 or repeated";
                 return Err(words.unknown(at, word, expected));
             }

@@ -65,7 +65,7 @@ impl fmt::Display for GroupQuery {
             GroupQuery::Lag(group, tp) => of(f, "lag", group, tp),
             GroupQuery::End(tp) => write!(f, "end {}-{}", tp.topic, tp.partition),
             GroupQuery::Tries(consumer) => write!(f, "tries {consumer}"),
-            GroupQuery::Refused(group) => write!(f, "refused {group}"),
+            GroupQuery::Refused(group) => write!(f, "refusals {group}"),
             GroupQuery::Repeated(group) => write!(f, "repeated {group}"),
         }
     }
@@ -96,7 +96,7 @@ pub fn parse(words: &mut Words<'_>, word: &str) -> Parsed<Option<GroupQuery>> {
         "lag" => GroupQuery::Lag(name(words)?, words.partition()?),
         "end" => GroupQuery::End(words.partition()?),
         "tries" => GroupQuery::Tries(member(words)?),
-        "refused" => GroupQuery::Refused(name(words)?),
+        "refusals" => GroupQuery::Refused(name(words)?),
         "repeated" => GroupQuery::Repeated(name(words)?),
         _ => return Ok(None),
     }))
