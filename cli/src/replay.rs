@@ -23,7 +23,7 @@ pub enum Replay {
 }
 
 /// Slices whose recordings have a player.
-const BUILT: &[Slice] = &[Slice::ZooKeeper, Slice::Brokers];
+const BUILT: &[Slice] = &[Slice::ZooKeeper, Slice::Brokers, Slice::ZkConsumers];
 
 /// Replays a recording. Everything follows from what it says, nothing from its name.
 pub fn replay(recording: &Value) -> Replay {
@@ -41,7 +41,7 @@ pub fn replay(recording: &Value) -> Replay {
 fn play(slice: Slice, recording: &Value) -> Replay {
     match slice {
         Slice::ZooKeeper => zookeeper::play(recording),
-        Slice::Brokers => kafka::play(recording),
+        Slice::Brokers | Slice::ZkConsumers => kafka::play(recording),
         _ => Replay::Waiting(slice.to_string()),
     }
 }

@@ -6,12 +6,15 @@
 //! said in `steered`. [recordings/README.md; recorder/zk-brokers/README.md]
 
 mod chance;
+mod consumers;
 mod facts;
+mod lean;
 mod load;
 mod log;
 mod names;
 mod ops;
 mod player;
+mod producers;
 mod sim;
 mod texts;
 mod until;
@@ -48,9 +51,14 @@ fn run(recording: &Value) -> Known<Value> {
     let config = config(release, recording, steps)?;
     let mut first = None;
     let mut found = None;
+    let leaning = steps.iter().any(|step| lean::leanings(step).len() > 1);
     for later in LATER {
         let player = Player::new(release, config.clone(), recording, later)?;
         first.get_or_insert_with(|| player.clone());
+        // With all the ways to lean, looking ahead would take too long.
+        if leaning {
+            break;
+        }
         let mut done = Vec::new();
         if let Some(player) = search(&player, steps, &mut done, &mut { TRIES })? {
             found = Some((player, done));
@@ -92,8 +100,8 @@ fn search(
         }
         *tries -= 1;
         let mut next = player.clone();
-        let (facts, fits) = next.step(step, moment)?;
-        if !fits {
+        let (facts, distance) = next.step(step, &moment)?;
+        if distance > 0 {
             continue;
         }
         done.push(facts);
@@ -109,18 +117,18 @@ fn search(
 fn as_near_as_can_be(mut player: Player, steps: &[Value]) -> Known<(Player, Vec<Value>)> {
     let mut done = Vec::new();
     for step in steps {
-        let mut best = None;
+        let mut best: Option<(usize, Player, Value)> = None;
         for moment in player.moments(step) {
             let mut next = player.clone();
-            let (facts, fits) = next.step(step, moment)?;
-            if fits || best.is_none() {
-                best = Some((next, facts));
+            let (facts, distance) = next.step(step, &moment)?;
+            if best.as_ref().is_none_or(|(least, ..)| distance < *least) {
+                best = Some((distance, next, facts));
             }
-            if fits {
+            if distance == 0 {
                 break;
             }
         }
-        if let Some((next, facts)) = best {
+        if let Some((_, next, facts)) = best {
             player = next;
             done.push(facts);
         }

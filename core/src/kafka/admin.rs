@@ -11,13 +11,24 @@ use super::payload::{self, TopicInfo};
 use super::placement;
 use crate::zk::client::KeeperState;
 use crate::zk::hold::{Heard, Session, ZkInput, ZkSettings};
-use crate::zk::op::{CreateMode, Error, Failure, Op, Reply, open_acl};
+use crate::zk::op::{CreateMode, Data, Error, Failure, Op, Reply, open_acl};
 
 /// What the tool was asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    Create { topic: Arc<str>, partitions: u32, replication: u32 },
-    Delete { topic: Arc<str> },
+    Create {
+        topic: Arc<str>,
+        partitions: u32,
+        replication: u32,
+    },
+    Delete {
+        topic: Arc<str>,
+    },
+    /// `total`: how many there are afterwards.
+    AddPartitions {
+        topic: Arc<str>,
+        total: u32,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +37,8 @@ pub enum Pending {
     WriteTopic,
     LookForTopic,
     AskDeletion,
+    ReadTopic { brokers: Vec<u32> },
+    GrowTopic { partitions: u32, replication: u32 },
     Close,
 }
 
@@ -68,7 +81,7 @@ impl Admin {
 
     fn begin(&mut self, ctx: &Ctx<'_>) {
         match &self.task {
-            Task::Create { .. } => {
+            Task::Create { .. } | Task::AddPartitions { .. } => {
                 let op = Op::GetChildren { path: paths::BROKER_IDS.into(), watch: false };
                 self.zk.submit(ctx.now, op, None, Pending::ListBrokers);
             }
@@ -86,15 +99,26 @@ impl Admin {
                 let mut brokers: Vec<u32> =
                     children.iter().filter_map(|name| name.parse().ok()).collect();
                 brokers.sort_unstable();
-                self.write_topic(ctx, &brokers);
+                self.write_topic(ctx, brokers);
             }
             // Without brokers there is not even the folder of their ids.
             (Pending::ListBrokers, Err(Failure { error: Error::NoNode, .. })) => {
-                self.write_topic(ctx, &[]);
+                self.write_topic(ctx, Vec::new());
             }
             (Pending::WriteTopic, Ok(_)) => self.topic_written(ctx),
             (Pending::WriteTopic, Err(Failure { error: Error::NodeExists, .. })) => {
                 self.refuse(ctx, TopicRefusal::Exists);
+            }
+            (Pending::ReadTopic { brokers }, Ok(Reply::Data { data, stat })) => {
+                self.grow(ctx, &brokers, &data, stat.version);
+            }
+            (Pending::ReadTopic { .. }, Err(Failure { error: Error::NoNode, .. })) => {
+                self.refuse(ctx, TopicRefusal::Unknown);
+            }
+            (Pending::GrowTopic { partitions, replication }, Ok(_)) => {
+                let topic = self.topic().clone();
+                ctx.out.push(Effect::Note(Event::TopicWritten { topic, partitions, replication }));
+                self.zk.close(ctx.now, Pending::Close);
             }
             (Pending::LookForTopic, Ok(_)) => self.ask_deletion(ctx),
             (Pending::LookForTopic, Err(Failure { error: Error::NoNode, .. })) => {
@@ -115,7 +139,9 @@ impl Admin {
 
     fn topic(&self) -> &Arc<str> {
         match &self.task {
-            Task::Create { topic, .. } | Task::Delete { topic } => topic,
+            Task::Create { topic, .. }
+            | Task::Delete { topic }
+            | Task::AddPartitions { topic, .. } => topic,
         }
     }
 
@@ -125,9 +151,12 @@ impl Admin {
         self.zk.close(ctx.now, Pending::Close);
     }
 
-    fn write_topic(&mut self, ctx: &mut Ctx<'_>, brokers: &[u32]) {
-        let Task::Create { topic, partitions, replication } = self.task.clone() else { return };
-        let placed = placement::assign(brokers, partitions, replication, 0, 0);
+    fn write_topic(&mut self, ctx: &mut Ctx<'_>, brokers: Vec<u32>) {
+        let Task::Create { topic, partitions, replication } = self.task.clone() else {
+            let op = Op::GetData { path: paths::topic(self.topic()), watch: false };
+            return self.zk.submit(ctx.now, op, None, Pending::ReadTopic { brokers });
+        };
+        let placed = placement::assign(&brokers, partitions, replication, 0, 0);
         let assignment = match placed {
             Ok(assignment) => assignment,
             Err(why) => return self.refuse(ctx, TopicRefusal::Placement(why)),
@@ -141,6 +170,33 @@ impl Admin {
             ttl_ms: 0,
         };
         self.zk.submit(ctx.now, op, None, Pending::WriteTopic);
+    }
+
+    /// The new partitions go on behind partition 0. [spec kafka-zk.md §7, adding partitions]
+    fn grow(&mut self, ctx: &mut Ctx<'_>, brokers: &[u32], data: &Data, version: i32) {
+        let Task::AddPartitions { topic, total } = self.task.clone() else { return };
+        let Some(info) = payload::read::<TopicInfo>(data) else {
+            return self.refuse(ctx, TopicRefusal::Unknown);
+        };
+        let brokers: Vec<(u32, placement::Rack)> = brokers.iter().map(|id| (*id, None)).collect();
+        let partitions = match placement::add(&brokers, &info.partitions, total, 0, false) {
+            Ok(partitions) => partitions,
+            Err(placement::Unplaced::Refused(why)) => {
+                return self.refuse(ctx, TopicRefusal::Placement(why));
+            }
+            Err(_) => {
+                return self.refuse(ctx, TopicRefusal::Invalid("InvalidPartitionsException"));
+            }
+        };
+        let replication = partitions.get(&0).map_or(0, Vec::len) as u32;
+        let what = Pending::GrowTopic { partitions: partitions.len() as u32, replication };
+        let data = payload::write(&TopicInfo { version: 1, partitions });
+        self.zk.submit(
+            ctx.now,
+            Op::SetData { path: paths::topic(&topic), data, version },
+            None,
+            what,
+        );
     }
 
     fn topic_written(&mut self, ctx: &mut Ctx<'_>) {

@@ -119,6 +119,8 @@ pub mod watcher {
     pub const BROKERS: WatcherId = WatcherId(3);
     pub const TOPICS: WatcherId = WatcherId(4);
     pub const DELETIONS: WatcherId = WatcherId(5);
+    /// Of topics that may get more partitions.
+    pub const TOPIC_DATA: WatcherId = WatcherId(6);
 }
 
 /// Where a broker is in its life.
@@ -536,7 +538,10 @@ impl Broker {
                     self.elect(ctx);
                 }
             }
-            _ => self.with_controller(ctx, |controller, io| controller.watch_fired(io, watcher)),
+            watcher::TOPIC_DATA if kind == EventType::NodeDeleted => {}
+            _ => self.with_controller(ctx, |controller, io| {
+                controller.watch_fired(io, watcher, path);
+            }),
         }
     }
 
@@ -594,6 +599,14 @@ impl Broker {
                 let answer = self.metadata(id, &topics);
                 let msg = Msg::Data(Box::new(answer));
                 ctx.out.push(Effect::Peer { to: from, msg });
+            }
+            data::Msg::FindCoordinator { id, .. } => {
+                let result = Err(data::Code::ConsumerCoordinatorNotAvailable);
+                let msg = Msg::Data(Box::new(data::Msg::Coordinator { id, result }));
+                ctx.out.push(Effect::Peer { to: from, msg });
+            }
+            data::Msg::OffsetCommit { .. } | data::Msg::OffsetFetch { .. } => {
+                self.logs.serve_offsets(ctx, (self.id, from), None, msg, &self.replicas);
             }
             msg => {
                 let fine = self.logs.serve(ctx, self.id, from, msg, &self.replicas);

@@ -162,11 +162,17 @@ impl Controller {
         io.ask(op, None, Pending::ReadEpoch);
     }
 
-    pub fn watch_fired(&mut self, io: &mut ControllerIo<'_>, watcher: WatcherId) {
+    pub fn watch_fired(&mut self, io: &mut ControllerIo<'_>, watcher: WatcherId, path: &Path) {
         match watcher {
             watcher::BROKERS => io.list(paths::BROKER_IDS, watcher, Pending::ListBrokers),
             watcher::TOPICS => io.list(paths::TOPICS, watcher, Pending::ListTopics),
             watcher::DELETIONS => io.list(paths::DELETE_TOPICS, watcher, Pending::ListDeletions),
+            watcher::TOPIC_DATA => {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                if self.topics.get(name).is_some_and(|topic| topic.purge.is_none()) {
+                    Controller::read_topic(io, name.into());
+                }
+            }
             _ => {}
         }
     }
@@ -349,8 +355,8 @@ impl Controller {
     }
 
     fn read_topic(io: &mut ControllerIo<'_>, topic: Arc<str>) {
-        let op = Op::GetData { path: paths::topic(&topic), watch: false };
-        io.ask(op, None, Pending::ReadTopic { topic });
+        let op = Op::GetData { path: paths::topic(&topic), watch: true };
+        io.ask(op, Some(watcher::TOPIC_DATA), Pending::ReadTopic { topic });
     }
 
     fn topic_read(
@@ -366,11 +372,16 @@ impl Controller {
         };
         topic.czxid = stat.czxid;
         let Some(info) = payload::read::<TopicInfo>(&data) else { return };
+        let mut new = Vec::new();
         for (number, assignment) in info.partitions {
-            topic.parts.insert(number, Part { assignment, ..Part::default() });
+            // What is there already stays; only more of them come. [product.md T10]
+            let known = topic.parts.get(&number).filter(|part| part.loaded || part.busy);
+            if known.is_none() {
+                topic.parts.insert(number, Part { assignment, ..Part::default() });
+                new.push(number);
+            }
         }
-        let numbers: Vec<u32> = topic.parts.keys().copied().collect();
-        for partition in numbers {
+        for partition in new {
             self.read_state(io, TopicPartition { topic: name.clone(), partition });
         }
     }
@@ -532,6 +543,7 @@ impl Controller {
             }
             // A parent is missing: perhaps the topic is gone, perhaps its making was lost.
             Err(Failure { error: Error::NoNode, .. }) => {
+                part.loaded = false;
                 if let Some(topic) = self.topics.get_mut(&tp.topic) {
                     topic.has_parents = false;
                 }

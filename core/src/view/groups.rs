@@ -195,11 +195,10 @@ fn of_world(world: &World, sessions: &BTreeMap<u16, SessionView>) -> Vec<GroupVi
                 gathered.strategy.get_or_insert(consumer.options.strategy);
                 consumer.id.clone()
             }
-            // As it was while it ran; in the textbook a part of it is random.
-            None => match &proc.client_id {
-                Some(id) => id.clone(),
-                None => format!("{}_{name}", spec.group).into(),
-            },
+            None => {
+                let known = proc.client_id.clone();
+                known.unwrap_or_else(|| format!("{}_{name}", spec.group).into())
+            }
         };
         let registered = tree.get(&format!("/consumers/{}/ids/{id}", spec.group)).is_some();
         // Who left in good order is no member any more.

@@ -136,8 +136,19 @@ impl World {
             Profile::Textbook => producer::Kind::Textbook,
             Profile::V08 | Profile::V2 => spec.kind.unwrap_or_default(),
         };
-        let producer = Producer::new(name.clone(), kind, spec, self.config.broker_zk());
+        let zk = self.config.broker_zk();
+        let producer = Producer::new(name.clone(), kind, spec, zk, self.bootstrap());
         self.launch(emit, index, Node::Producer(Arc::new(producer)), self.config.boot);
+    }
+
+    /// The brokers that there are, as somebody would write them into a client's settings.
+    fn bootstrap(&self) -> Arc<[u32]> {
+        let ids = self.procs.iter().filter_map(|proc| match proc.kind {
+            Kind::Broker(id) => Some(id),
+            _ => None,
+        });
+        let ids: std::collections::BTreeSet<u32> = ids.collect();
+        ids.into_iter().collect()
     }
 
     pub(super) fn restart_producer(&mut self, emit: &Emit<'_>, name: &Arc<str>) {

@@ -76,6 +76,12 @@ impl World {
             Command::CutPeers { a, b } => self.cut_peers(emit, (a, b), true),
             Command::HealPeers { a, b } => self.cut_peers(emit, (a, b), false),
             Command::Expire(who) => self.expire_session(emit, who),
+            Command::Admin(task) if self.config.profile == Profile::Textbook => {
+                if let Task::AddPartitions { topic, total, .. } = &**task {
+                    let (topic, total) = (topic.clone(), *total);
+                    self.run_tool(emit, TextbookTask::AddPartitions { topic, total });
+                }
+            }
             Command::Admin(task) => self.administrate(emit, task),
             Command::StartConsumer { .. }
             | Command::StartProducer { .. }
@@ -166,7 +172,10 @@ impl World {
                 Some(_) => Ok(()),
                 None => Err(Refusal::NoSession(who.clone())),
             },
-            Command::Admin(_) if self.config.profile == Profile::Textbook => {
+            Command::Admin(task) if self.config.profile == Profile::Textbook => {
+                if let Task::AddPartitions { topic, total, assignment: None } = &**task {
+                    return self.check_add(topic, *total);
+                }
                 Err(Refusal::NotInTextbook)
             }
             Command::Admin(_) => self.zookeeper_up(),
@@ -280,6 +289,16 @@ impl World {
             return Err(Refusal::TopicExists(topic.clone()));
         }
         at_most(Counted::Topics, children(paths::TOPICS) as usize, limits::TOPICS)
+    }
+
+    fn check_add(&self, topic: &Arc<str>, total: u32) -> Result<(), Refusal> {
+        self.zookeeper_up()?;
+        check_name(topic, limits::TOPIC_NAME)?;
+        within(Counted::Partitions, total.into(), 1, limits::PARTITIONS_PER_TOPIC.into())?;
+        match self.path_exists(&paths::topic(topic)) {
+            true => Ok(()),
+            false => Err(Refusal::UnknownTopic(topic.clone())),
+        }
     }
 
     fn check_line(&self, client: &Arc<str>, line: &str) -> Result<(), Refusal> {

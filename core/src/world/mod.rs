@@ -413,7 +413,14 @@ impl World {
         }
     }
 
-    fn send_peer(&mut self, emit: &mut Emit<'_>, from: u16, to_id: u32, msg: crate::kafka::Msg) {
+    fn send_peer(
+        &mut self,
+        emit: &mut Emit<'_>,
+        from: u16,
+        to_id: u32,
+        mut msg: crate::kafka::Msg,
+    ) {
+        sign(&mut msg, emit.cause);
         let from_id = match self.procs[usize::from(from)].kind {
             Kind::Broker(id) | Kind::Impostor(id, _) => id,
             _ => TOOLS + u32::from(from),
@@ -425,6 +432,12 @@ impl World {
             None => self.registered(to_id),
         };
         let Some(to) = to else { return };
+        if matches!(self.proc(from).kind, Kind::Producer(_)) && !self.proc(to).is_running() {
+            // Nobody listens there: the connection is refused.
+            let (to_life, msg) = (self.proc(from).life, crate::kafka::Msg::Closed);
+            let what = What::Peer { from: to, to: from, to_life, from_id: to_id, msg };
+            return self.transmit(emit, to, from, what);
+        }
         let to_life = self.procs[usize::from(to)].life;
         let what = What::Peer { from, to, to_life, from_id, msg };
         self.transmit(emit, from, to, what);
@@ -499,6 +512,31 @@ impl World {
         }
     }
 
+    /// Puts records into a running broker's log, all of them committed: the start of a recording.
+    pub fn place_log(
+        &mut self,
+        id: u32,
+        tp: &crate::kafka::TopicPartition,
+        values: impl Iterator<Item = Arc<str>>,
+    ) {
+        let Some(index) = self.find(&Who::Broker(id)) else { return };
+        if let Node::Real(broker) = &mut self.procs[usize::from(index)].node {
+            let store = &mut Arc::make_mut(broker).logs.store;
+            let log = Arc::make_mut(store).log(tp);
+            let sent = RowId::NONE;
+            log.append(values.map(|value| crate::kafka::data::Record { key: None, value, sent }));
+            log.high_watermark = log.end();
+        }
+    }
+
+    /// The next partition that a producer draws, for those who replay a recording.
+    pub fn steer_partition(&mut self, producer: &str, partition: u32) {
+        let Some(index) = self.find(&Who::Producer(producer.into())) else { return };
+        if let Node::Producer(producer) = &mut self.procs[usize::from(index)].node {
+            Arc::make_mut(producer).steer(partition);
+        }
+    }
+
     /// A fingerprint of all state that can still matter.
     pub fn digest(&self, digest: &mut Digest) {
         digest.u64(self.now.0);
@@ -526,19 +564,32 @@ impl World {
     }
 }
 
+/// Records carry the row that sent them.
+fn sign(msg: &mut crate::kafka::Msg, row: RowId) {
+    use crate::kafka::data::Msg::Produce;
+    let crate::kafka::Msg::Data(data) = msg else { return };
+    let Produce { batches, .. } = &mut **data else { return };
+    for (_, records) in batches {
+        for record in Arc::get_mut(records).into_iter().flatten() {
+            record.sent = row;
+        }
+    }
+}
+
 pub fn wall_ms(now: Instant) -> i64 {
     config::WALL_ZERO_MS + i64::try_from(now.millis()).unwrap_or(0)
 }
 
 /// What happens a thousand times when one thing is done to a thousand partitions.
 fn is_kafka_detail(event: &crate::kafka::Event) -> bool {
-    use crate::kafka::Event::{BecameFollower, CaughtUp, Log, ReplicaDeleted};
+    use crate::kafka::Event::{BecameFollower, CaughtUp, Consumer, Log, ReplicaDeleted};
     use crate::kafka::log::store::Event::{Copied, HighWatermark};
-    matches!(
-        event,
+    match event {
         BecameFollower { .. }
-            | CaughtUp { .. }
-            | ReplicaDeleted { .. }
-            | Log(Copied { .. } | HighWatermark { .. })
-    )
+        | CaughtUp { .. }
+        | ReplicaDeleted { .. }
+        | Log(Copied { .. } | HighWatermark { .. }) => true,
+        Consumer(event) => event.is_detail(),
+        _ => false,
+    }
 }

@@ -38,6 +38,11 @@ fn to_textbook(command: &Command) -> Option<Command> {
             Some(Command::CreateTopic { topic: topic.clone(), partitions, replication })
         }
         Task::Delete { topic } => Some(Command::DeleteTopic { topic: topic.clone() }),
+        // Said the same everywhere, but the textbook places them itself.
+        Task::AddPartitions { topic, total, assignment: Some(_) } => {
+            let (topic, total) = (topic.clone(), *total);
+            Some(Command::Admin(Task::AddPartitions { topic, total, assignment: None }.into()))
+        }
         _ => None,
     }
 }
@@ -56,6 +61,19 @@ mod tests {
         assert_eq!(told.retold(Profile::V08), None);
         assert_eq!(told.retold(Profile::Textbook), Some(create));
     }
+
+    #[test]
+    fn more_partitions_are_asked_for_in_the_same_words() {
+        let task = Task::AddPartitions { topic: "t".into(), total: 5, assignment: None };
+        let add = Command::Admin(Arc::new(task));
+        assert_eq!(Profile::ALL.map(|profile| add.retold(profile)), [None, None, None]);
+        let assignment = Some(vec![vec![1, 2]]);
+        let task = Task::AddPartitions { topic: "t".into(), total: 5, assignment };
+        let placed = Command::Admin(Arc::new(task));
+        assert_eq!(placed.retold(Profile::V08), None);
+        assert_eq!(placed.retold(Profile::Textbook), Some(add));
+    }
+
     #[test]
     fn what_a_person_set_goes_along_and_defaults_do_not() {
         let mut own = Config::of(Profile::Textbook);

@@ -61,14 +61,33 @@ pub fn load(sim: &mut Sim, step: &Value, quiet: Span, later: i64) -> Known<()> {
     }
     sim.run(moment, |_| false);
     put(sim, nodes, true)?;
+    logs(sim, step)?;
     elect(sim, controller.id, &brokers)?;
     untouched(sim, nodes)?;
     put(sim, nodes, false)?;
     sim.run(moment + controller.age, |_| false);
-    sim.log.clear();
-    sim.told.clear();
+    sim.forget();
     sim.logged_at = sim.now();
     sim.changed_at = sim.now();
+    Ok(())
+}
+
+/// The replicas' records: the strings "0", "1", … at the offsets of the same number.
+fn logs(sim: &mut Sim, step: &Value) -> Known<()> {
+    for (name, replicas) in step["start"]["logs"].as_object().into_iter().flatten() {
+        let bad = || Unknown(format!("start: log {name}"));
+        let (topic, partition) = name.rsplit_once('-').ok_or_else(bad)?;
+        let partition = partition.parse().map_err(|_| bad())?;
+        let tp = kafkascope_core::kafka::TopicPartition { topic: topic.into(), partition };
+        for (id, log) in replicas.as_object().into_iter().flatten() {
+            let id = id.parse().map_err(|_| bad())?;
+            let end = log["log_end_offset"].as_u64().ok_or_else(bad)?;
+            if end > 0 && log["values"] != *format!("0..{}", end - 1) {
+                return Err(bad());
+            }
+            sim.world.place_log(id, &tp, (0..end).map(|n| n.to_string().into()));
+        }
+    }
     Ok(())
 }
 

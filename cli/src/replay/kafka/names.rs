@@ -25,6 +25,7 @@ impl Names {
             Kind::Broker(id) => (format!("broker-{id}"), false),
             Kind::Impostor(id, _) => (format!("claimant-{id}"), false),
             Kind::Client(name) if **name == *BY_HAND => (BY_HAND.into(), false),
+            Kind::Consumer(name) => (name.to_string(), false),
             Kind::Client(_) => ("typed".into(), true),
             _ => ("asked".into(), true),
         };

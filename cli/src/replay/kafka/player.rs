@@ -11,27 +11,36 @@ use serde_json::{Map, Value, json};
 use super::super::common::span;
 use super::chance::{self, Chance};
 use super::facts::{self, Tree};
+use super::lean::{self, Leaning};
 use super::names::BY_HAND;
 use super::ops::{self, OTHER, id, ids, only, text};
-use super::sim::Sim;
+use super::sim::{self, Sim};
 use super::until::Condition;
-use super::{Known, Unknown, load, log, texts};
+use super::{Known, Unknown, consumers, load, log, producers, texts};
 
 /// How long a condition without a limit is waited for.
 const PATIENCE: Span = Span::from_secs(300);
 /// A process that starts or stops has done so by then.
-const LIFE: Span = Span::from_secs(120);
+pub(super) const LIFE: Span = Span::from_secs(120);
 /// What was asked of ZooKeeper is done by then, and a tool's process has ended.
-const FLUSH: Span = Span::from_millis(50);
+pub(super) const FLUSH: Span = Span::from_millis(50);
 /// A pause without an end.
-const FOR_GOOD: Span = Span::from_secs(3_600);
+pub(super) const FOR_GOOD: Span = Span::from_secs(3_600);
+/// So many ways to begin a step are tried.
+const MOMENTS: usize = 400;
 /// Unless a recording says otherwise.
 const QUIET: Span = Span::from_secs(3);
 
 #[derive(Clone)]
 pub struct Player {
     release: Release,
-    sim: Sim,
+    pub(super) sim: Sim,
+    /// What is set for all consumers.
+    pub(super) consumer_settings: Value,
+    /// How this step's links lean.
+    pub(super) leaning: Leaning,
+    /// The step that is played.
+    recorded: Value,
     /// The tree when the step began.
     before: Tree,
     pub steered: Vec<Value>,
@@ -45,12 +54,23 @@ pub struct Player {
 
 /// What the ops of one step left behind.
 #[derive(Default)]
-struct Done {
-    result: Option<String>,
+pub(super) struct Done {
+    pub result: Option<Value>,
+    /// How a process ended that the op started.
+    pub exit_code: Option<i32>,
+    /// What producers or their partitioners did.
+    pub vectors: Option<Value>,
     /// An id that was claimed a second time.
     duplicate: Option<u32>,
     /// Kinds of chance that were steered.
-    chance: Vec<&'static str>,
+    pub chance: Vec<&'static str>,
+}
+
+/// When a step begins, and how the links lean in it.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    pub later: Span,
+    pub leaning: Leaning,
 }
 
 impl Player {
@@ -69,6 +89,9 @@ impl Player {
         Ok(Player {
             release,
             sim,
+            consumer_settings: given["consumer"].clone(),
+            leaning: Leaning::default(),
+            recorded: Value::Null,
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
             later,
@@ -80,45 +103,77 @@ impl Player {
     }
 
     /// Moments at which a step may begin; the first is as good as any.
-    pub fn moments(&self, step: &Value) -> Vec<Span> {
-        if self.index == 0 { vec![Span::ZERO] } else { chance::phases(step) }
+    pub fn moments(&self, step: &Value) -> Vec<Moment> {
+        if self.index == 0 {
+            return vec![Moment::default()];
+        }
+        let (phases, leanings) = (chance::phases(step), lean::leanings(step));
+        let mut moments = Vec::new();
+        for leaning in &leanings {
+            for later in &phases {
+                moments.push(Moment { later: *later, leaning: leaning.clone() });
+            }
+        }
+        moments.truncate(MOMENTS);
+        moments
     }
 
-    /// One step, begun so much later than it could; the answer has the recording's fields. False
-    /// if what waits for timers came otherwise than recorded.
-    pub fn step(&mut self, step: &Value, moment: Span) -> Known<(Value, bool)> {
+    /// One step, begun so much later than it could; the answer has the recording's fields, and how
+    /// far what only timers and speed decide is from what was recorded.
+    pub fn step(&mut self, step: &Value, moment: &Moment) -> Known<(Value, usize)> {
         let index = self.index;
         self.index += 1;
         if index == 0 && ["state", "setup"].contains(&text(&step["op"], "op")?) {
             let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
             load::load(&mut self.sim, step, quiet, self.later)?;
-            return Ok((self.facts(step, Done::default()), true));
+            return Ok((self.facts(step, Done::default()), 0));
         }
         let chance = Chance::of(step, &self.sim);
         let mut done = self.play(step, &chance, moment)?;
         let fits = chance.ticks_fit(&self.transactions(step));
-        if fits && (moment > Span::ZERO || chance.has_deaths()) {
+        if fits && (moment.later > Span::ZERO || chance.has_deaths()) {
             done.chance.push("death-tick");
+        }
+        if !self.leaning.is_level() {
+            let together = step["op"]["at_once"] == true;
+            done.chance.push(if together { "join-order" } else { "first-try" });
         }
         for what in done.chance.drain(..) {
             self.steered.push(json!({"step": index, "what": what}));
         }
-        Ok((self.facts(step, done), fits))
+        let facts = self.facts(step, done);
+        let distance = lean::distance(step, &facts) + usize::from(!fits);
+        Ok((facts, distance))
     }
 
-    fn play(&mut self, step: &Value, chance: &Chance, phase: Span) -> Known<Done> {
-        let mut done = Done::default();
-        self.sim.run_for(phase);
+    /// The step begins here: what was before it is nobody's.
+    pub(super) fn begin_anew(&mut self) {
         self.begun = self.sim.now();
+        self.before = facts::tree(&self.sim, self.release);
+        self.sim.forget();
+        self.leaning.held = lean::joins(&self.recorded, self.begun, sim::BOOT);
+    }
+
+    fn play(&mut self, step: &Value, chance: &Chance, moment: &Moment) -> Known<Done> {
+        let mut done = Done::default();
+        self.sim.run_for(moment.later);
+        self.begun = self.sim.now();
+        self.recorded = step.clone();
+        self.leaning = moment.leaning.clone();
+        self.leaning.held = lean::joins(step, self.begun, sim::BOOT);
+        self.leaning.apply_all(&mut self.sim);
         if chance.lean(&mut self.sim) {
             done.chance.push("controller-race");
         }
-        self.op(&step["op"], chance, &mut done)?;
+        if !self.vectors(step, &mut done)? {
+            self.op(&step["op"], chance, &mut done)?;
+        }
         self.wait(step)?;
         for read in step["reads"].as_array().into_iter().flatten() {
             asked_fact(read)?;
         }
         chance.straighten(&mut self.sim);
+        self.leaning.straighten(&mut self.sim);
         Ok(done)
     }
 
@@ -174,6 +229,7 @@ impl Player {
                 only(op, "until max_s")?;
                 self.conditions(op, self.sim.now() + limit(op))?;
             }
+            _ if self.consumer_op(op, done)? || self.producer_op(op, done)? => {}
             _ => match ops::task(op, chance)? {
                 Some(task) => self.administer(op, task, chance, done)?,
                 None => return Err(Unknown(format!("op {op}"))),
@@ -325,9 +381,9 @@ impl Player {
             done.result = match op["op"] == "describe" {
                 true => {
                     let topic = text(op, "topic")?;
-                    Some(texts::describe(&self.sim, (topic != "all").then_some(topic)))
+                    Some(texts::describe(&self.sim, (topic != "all").then_some(topic)).into())
                 }
-                false => texts::said(&task, &before, &self.sim),
+                false => texts::said(&task, &before, &self.sim).map(Value::from),
             };
         }
         Ok(())
@@ -415,8 +471,16 @@ impl Player {
         facts.insert("controller".into(), facts::controller(&self.sim));
         facts.insert("watches".into(), facts::watches(&self.sim).into());
         facts.insert("partition_folders".into(), facts::folders(&self.sim).into());
+        self.consumer_facts(step, &mut facts);
         if let Some(result) = done.result {
-            facts.insert("result".into(), result.into());
+            facts.insert("result".into(), result);
+        }
+        facts.extend(done.vectors.map(|vectors| ("vectors".to_owned(), vectors)));
+        if step.get("records").is_some() {
+            facts.insert("records".into(), producers::records(&self.sim, &step["records"]));
+        }
+        if let Some(code) = done.exit_code {
+            facts.insert("process_exit_code".into(), code.into());
         }
         if let Some(id) = done.duplicate {
             let gone = !self.sim.is_running(&Who::Machine(id, OTHER.into()));
@@ -425,9 +489,23 @@ impl Player {
             facts.insert("process_exit_code".into(), code.clone());
             facts.insert("exit_code".into(), code);
         }
-        self.sim.log.clear();
-        self.sim.told.clear();
+        self.sim.forget();
         facts.into()
+    }
+
+    fn consumer_facts(&self, step: &Value, facts: &mut Map<String, Value>) {
+        let ms = |heard: &sim::Heard| heard.at.since(self.begun).millis();
+        let events = consumers::events(&self.sim.heard, ms);
+        if let Some(fact) = consumers::rebalance(&facts["zk_txns"], &events) {
+            facts.insert("rebalance".into(), fact);
+        }
+        facts.insert("consumer_events".into(), events.into());
+        if let Some(fact) = consumers::consumed(&self.sim, &step["consumed"]) {
+            facts.insert("consumed".into(), fact);
+        }
+        if step.get("group").is_some() {
+            facts.insert("group".into(), consumers::groups(&self.sim));
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kafkascope_core::base::{Instant, Span};
-use kafkascope_core::kafka::{Event as KafkaEvent, paths};
+use kafkascope_core::kafka::consumer_zk::event::Event as Told;
+use kafkascope_core::kafka::{Event as KafkaEvent, TopicPartition, paths};
 use kafkascope_core::world::log::Logged;
 use kafkascope_core::world::proc::{Kind, Proc, ZOOKEEPER};
 use kafkascope_core::world::{Command, Config, Event, Row, Who, World};
@@ -35,7 +36,19 @@ pub struct Sim {
     pub folders: BTreeMap<u32, BTreeSet<String>>,
     /// Kafka's own events since they were last taken.
     pub told: Vec<Arc<KafkaEvent>>,
+    /// What consumers told since it was last taken.
+    pub heard: Vec<Heard>,
+    /// What each consumer's application got since it started, in that order.
+    pub consumed: BTreeMap<String, BTreeMap<TopicPartition, Vec<(u64, u64)>>>,
     commands: Vec<(Instant, Arc<Command>)>,
+}
+
+/// An event of a consumer.
+#[derive(Clone)]
+pub struct Heard {
+    pub at: Instant,
+    pub consumer: String,
+    pub event: Arc<KafkaEvent>,
 }
 
 impl Sim {
@@ -50,6 +63,8 @@ impl Sim {
             changed_at: Instant::ZERO,
             folders: BTreeMap::new(),
             told: Vec::new(),
+            heard: Vec::new(),
+            consumed: BTreeMap::new(),
             commands: Vec::new(),
         }
     }
@@ -94,6 +109,10 @@ impl Sim {
     }
 
     fn look_at(&mut self, row: &Row) {
+        if let Kind::Consumer(name) = &self.world.proc(row.proc).kind {
+            let name = name.to_string();
+            self.look_at_consumer(row, name);
+        }
         let Event::Kafka(event) = &row.event else { return };
         match &**event {
             KafkaEvent::BecameLeader { broker, tp, .. }
@@ -108,6 +127,25 @@ impl Sim {
             _ => {}
         }
         self.told.push(event.clone());
+    }
+
+    fn look_at_consumer(&mut self, row: &Row, consumer: String) {
+        match &row.event {
+            Event::Started => _ = self.consumed.insert(consumer, BTreeMap::new()),
+            Event::Kafka(event) => {
+                if let KafkaEvent::Consumer(Told::Consumed { tp, from, count }) = &**event {
+                    let of_consumer = self.consumed.entry(consumer.clone()).or_default();
+                    let ranges = of_consumer.entry(tp.clone()).or_default();
+                    let end = from + u64::from(*count);
+                    match ranges.last_mut() {
+                        Some((_, last)) if *last == *from => *last = end,
+                        _ => ranges.push((*from, end)),
+                    }
+                }
+                self.heard.push(Heard { at: row.at, consumer, event: event.clone() });
+            }
+            _ => {}
+        }
     }
 
     /// Runs to `until`, or to the moment at which `stop` holds: then it is true.
@@ -126,6 +164,13 @@ impl Sim {
                 }
             }
         }
+    }
+
+    /// What was logged and told until now is nobody's business any more.
+    pub fn forget(&mut self) {
+        self.log.clear();
+        self.told.clear();
+        self.heard.clear();
     }
 
     pub fn run_for(&mut self, span: Span) {
@@ -156,7 +201,12 @@ impl Sim {
         let is_tool = |kind: &Kind| {
             !matches!(
                 kind,
-                Kind::ZooKeeper | Kind::Broker(_) | Kind::Impostor(..) | Kind::Client(_)
+                Kind::ZooKeeper
+                    | Kind::Broker(_)
+                    | Kind::Impostor(..)
+                    | Kind::Client(_)
+                    | Kind::Consumer(_)
+                    | Kind::Producer(_)
             )
         };
         // The election tool of 0.11 leaves a session open when it has done its work.
@@ -179,6 +229,20 @@ impl Sim {
     pub fn delay(&mut self, broker: u32, extra: Span) {
         if let Some(index) = self.world.find(&Who::Broker(broker)) {
             self.world.links.change(index, ZOOKEEPER, |link| link.extra = extra);
+        }
+    }
+
+    /// The same between a consumer and ZooKeeper.
+    pub fn slow_down(&mut self, consumer: &str, extra: Span) {
+        if let Some(index) = self.world.find(&Who::Consumer(consumer.into())) {
+            self.world.links.change(index, ZOOKEEPER, |link| link.extra = extra);
+        }
+    }
+
+    /// Nothing passes between a consumer and ZooKeeper before this moment.
+    pub fn hold_back(&mut self, consumer: &str, until: Instant) {
+        if let Some(index) = self.world.find(&Who::Consumer(consumer.into())) {
+            self.world.links.change(index, ZOOKEEPER, |link| link.held_until = until);
         }
     }
 

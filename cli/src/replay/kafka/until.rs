@@ -26,11 +26,30 @@ pub enum Condition {
     Childless(String),
     /// Owned by another session than before the step.
     Renewed(String),
+    /// Every partition of a topic has an owner in a group.
+    Owned {
+        group: String,
+        topic: String,
+        by: By,
+    },
+    ConsoleExited(u32),
+}
+
+/// By whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    Anybody,
+    /// Nobody else.
+    Only(Vec<String>),
+    /// Exactly these.
+    Each(Vec<String>),
+    /// So many.
+    Count(usize),
 }
 
 use Condition::{
-    Childless, ControllerOtherThan, DuplicateExited, Exists, Exited, Gone, IsrHas, IsrSize, Leader,
-    Missing, Registered, Renewed,
+    Childless, ConsoleExited, ControllerOtherThan, DuplicateExited, Exists, Exited, Gone, IsrHas,
+    IsrSize, Leader, Missing, Owned, Registered, Renewed,
 };
 
 /// `t-3` is partition 3 of t; a topic's own name may hold a dash.
@@ -71,6 +90,19 @@ impl Condition {
             ["missing", path] => Missing(path.into()),
             ["childless", path] => Childless(path.into()),
             ["renewed", path] => Renewed(path.into()),
+            ["console", "consumer", n, "exited"] => ConsoleExited(n.parse().ok()?),
+            ["owned", what, ref by @ ..] => {
+                let (group, topic) = what.split_once('/')?;
+                let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+                let by = match *by {
+                    [] => By::Anybody,
+                    ["only", ref these @ ..] => By::Only(names(these)),
+                    ["each", ref these @ ..] => By::Each(names(these)),
+                    ["by", count] => By::Count(count.parse().ok()?),
+                    _ => return None,
+                };
+                Owned { group: group.into(), topic: topic.into(), by }
+            }
             _ => return None,
         })
     }
@@ -102,7 +134,34 @@ impl Condition {
                 let old = before.get(path).map(|(node, _)| node["ephemeral_owner"].clone());
                 owner.is_some_and(|now| old != Some(sim.names.get(now).into()))
             }
+            Owned { group, topic, by } => owned(sim, group, topic, by),
+            ConsoleExited(n) => {
+                let name = super::consumers::console(*n);
+                !sim.is_running(&Who::Consumer(name.as_str().into()))
+            }
         }
+    }
+}
+
+fn owned(sim: &Sim, group: &str, topic: &str, by: &By) -> bool {
+    let info = sim.json(&paths::topic(topic)).unwrap_or_default();
+    let Some(partitions) = info["partitions"].as_object() else { return false };
+    let mut owners = std::collections::BTreeSet::new();
+    for number in partitions.keys() {
+        let path = format!("/consumers/{group}/owners/{topic}/{number}");
+        let Some(node) = sim.world.server.tree().get(&path) else { return false };
+        let data = String::from_utf8_lossy(node.data.as_deref().unwrap_or_default()).into_owned();
+        let consumer = data.rsplit_once('-').map_or("", |(consumer, _)| consumer);
+        let name = consumer.split_once('_').map_or("", |(_, name)| name);
+        owners.insert(name.to_owned());
+    }
+    match by {
+        By::Anybody => true,
+        By::Only(these) => owners.iter().all(|owner| these.contains(owner)),
+        By::Each(these) => {
+            owners.iter().eq(these.iter().collect::<std::collections::BTreeSet<_>>())
+        }
+        By::Count(count) => owners.len() == *count,
     }
 }
 

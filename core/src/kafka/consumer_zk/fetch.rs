@@ -15,6 +15,9 @@ use crate::kafka::paths;
 
 /// `refresh.leader.backoff.ms`
 const BACKOFF: Span = Span::from_millis(200);
+/// From the claims to the first question who leads: threads and connections begin. A rebalance
+/// that follows at once finds no positions to commit. [seen: recordings/0.8.2.2/consumer-conflicts]
+const FIRST: Span = Span::from_millis(100);
 /// So long a broker may take to tell who leads.
 const PATIENCE: Span = Span::from_secs(10);
 /// `queued.max.message.chunks`
@@ -80,6 +83,7 @@ impl Connector {
         self.fetcher.running = true;
         self.task(Thread::Leaders).clear();
         self.then(Thread::Leaders, [Step::Look]);
+        self.sleep(ctx, Thread::Leaders, FIRST);
         // What the application still works on goes on.
         self.process(ctx);
     }

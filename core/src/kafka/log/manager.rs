@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::acks::{self, Asked, Waits};
 use super::follow::Follower;
 use super::high_watermark;
-use super::purgatory::{Purgatory, Want};
+use super::offsets::{self, Offsets};
+use super::purgatory::{Kind, Purgatory, Want};
 use super::store::{Event, Store, Timer};
 use crate::base::{Digest, Span};
 use crate::kafka::broker::{Ctx, Effect, Timer as AnyTimer};
@@ -62,6 +63,7 @@ pub struct ReplicaManager {
     pub(super) untold: BTreeSet<TopicPartition>,
     pub(super) tell_armed: bool,
     waiting: Purgatory,
+    pub(super) offsets: BTreeMap<TopicPartition, Offsets>,
 }
 
 pub(super) fn send(ctx: &mut Ctx<'_>, to: u32, msg: Msg) {
@@ -99,7 +101,8 @@ impl ReplicaManager {
     ) -> Vec<TopicPartition> {
         match msg {
             Msg::Produce { id, acks, batches } => {
-                self.produce(ctx, (me, from), (id, acks), &batches, roles);
+                let who = (from, id, Kind::Produce);
+                self.produce(ctx, me, (who, acks), &batches, roles);
             }
             Msg::Fetch { id, wait_ms, partitions } => {
                 let want = Want { id, partitions };
@@ -125,11 +128,11 @@ impl ReplicaManager {
         Vec::new()
     }
 
-    fn produce(
+    pub(super) fn produce(
         &mut self,
         ctx: &mut Ctx<'_>,
-        (me, from): (u32, u32),
-        (id, acks): (u32, i16),
+        me: u32,
+        (who, acks): ((u32, u32, Kind), i16),
         batches: &[(TopicPartition, Arc<[Record]>)],
         roles: &impl Roles,
     ) {
@@ -147,10 +150,11 @@ impl ReplicaManager {
         let failed = results.iter().any(|(_, result)| result.is_err());
         if !waits.is_empty() {
             let until = ctx.now + ACK_TIMEOUT;
-            self.waiting.keep_produce(ctx, (from, id), results, waits, until);
+            self.waiting.keep_produce(ctx, who, results, waits, until);
         } else if acks != 0 || failed {
             // Who wants no answer learns of an error by its closed connection.
-            send(ctx, from, Msg::Produced { id, results });
+            let (from, id, kind) = who;
+            send(ctx, from, kind.answer(id, results));
         }
         self.push(ctx, me, &grown, roles);
         for tp in &grown {
@@ -261,6 +265,7 @@ impl ReplicaManager {
                 continue;
             }
             self.led.remove(tp);
+            self.offsets.remove(tp);
             self.untold.remove(tp);
             let known = self.store.get(tp).map(|log| log.high_watermark);
             if role.is_none() && known.is_some() {
@@ -332,7 +337,9 @@ impl ReplicaManager {
     }
 
     pub(super) fn retain(&mut self, ctx: &mut Ctx<'_>, broker: u32, tp: &TopicPartition) {
-        let Some(bytes) = self.rules.retention else { return };
+        // The offsets' topic is compacted, not cut off.
+        let bytes = self.rules.retention.filter(|_| *tp.topic != *offsets::TOPIC);
+        let Some(bytes) = bytes else { return };
         if self.store.get(tp).is_none_or(|log| log.bytes() <= bytes) {
             return;
         }

@@ -18,11 +18,34 @@ pub struct Want {
     pub partitions: Arc<[(TopicPartition, Offset)]>,
 }
 
+/// How a producer's request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Produce,
+    /// Offsets of a group, which are records too. [spec consumer-zk.md O3]
+    OffsetCommit,
+}
+
+impl Kind {
+    pub fn answer(self, id: u32, results: Vec<(TopicPartition, Result<Offset, Code>)>) -> Msg {
+        let failed = results.iter().find_map(|(_, result)| result.err());
+        let result = match failed {
+            _ if self == Kind::Produce => return Msg::Produced { id, results },
+            None => Ok(()),
+            Some(Code::NotLeaderForPartition) => Err(Code::NotCoordinatorForConsumer),
+            Some(Code::UnknownTopicOrPartition) => Err(Code::ConsumerCoordinatorNotAvailable),
+            Some(why) => Err(why),
+        };
+        Msg::OffsetCommitAnswer { id, result }
+    }
+}
+
 /// A producer waits for its records to be copied.
 #[derive(Clone, Debug)]
 struct Produce {
     from: u32,
     id: u32,
+    kind: Kind,
     results: Vec<(TopicPartition, Result<Offset, Code>)>,
     waits: Vec<(TopicPartition, Waits, Offset)>,
     until: Instant,
@@ -51,7 +74,7 @@ impl Purgatory {
     pub fn keep_produce(
         &mut self,
         ctx: &mut Ctx<'_>,
-        (from, id): (u32, u32),
+        (from, id, kind): (u32, u32, Kind),
         results: Vec<(TopicPartition, Result<Offset, Code>)>,
         waits: Vec<(TopicPartition, Waits, Offset)>,
         until: Instant,
@@ -61,7 +84,7 @@ impl Purgatory {
         for (tp, ..) in &waits {
             self.produces_at.entry(tp.clone()).or_default().insert(number);
         }
-        self.produces.insert(number, Produce { from, id, results, waits, until });
+        self.produces.insert(number, Produce { from, id, kind, results, waits, until });
         self.arm(ctx, until);
     }
 
@@ -105,9 +128,9 @@ impl Purgatory {
 
     fn answer_if_over(&mut self, ctx: &mut Ctx<'_>, number: u64) {
         if self.produces.get(&number).is_some_and(|produce| produce.waits.is_empty())
-            && let Some(Produce { from, id, results, .. }) = self.produces.remove(&number)
+            && let Some(Produce { from, id, kind, results, .. }) = self.produces.remove(&number)
         {
-            send(ctx, from, Msg::Produced { id, results });
+            send(ctx, from, kind.answer(id, results));
         }
     }
 

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::msg::{Order, Published};
+use super::scala;
 use crate::kafka::data::{Code, PartitionMeta, TopicMeta};
 use crate::kafka::msg::TopicPartition;
 
 type Update = Arc<[(TopicPartition, Published)]>;
+type Parts = BTreeMap<u32, Arc<Order>>;
 
 /// Updates are only kept until somebody asks: most brokers of most runs never are.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +18,7 @@ pub struct MetadataCache {
     live: Arc<[u32]>,
     unread: Vec<Update>,
     /// Read so far; shared between checkpoints.
-    topics: Arc<BTreeMap<Arc<str>, BTreeMap<u32, Arc<Order>>>>,
+    topics: Arc<BTreeMap<Arc<str>, Parts>>,
 }
 
 /// So many unread updates are read before anybody asks, so that they don't pile up.
@@ -72,8 +74,8 @@ impl MetadataCache {
         self.live.contains(&leader).then_some(leader)
     }
 
-    /// Dead brokers are left out. [spec producer.md O5]
-    pub fn topic(&mut self, topic: &Arc<str>) -> TopicMeta {
+    /// Dead brokers are left out. `hashed`: partitions stand as in 0.8. [spec producer.md O5, U1]
+    pub fn topic(&mut self, topic: &Arc<str>, hashed: bool) -> TopicMeta {
         self.read();
         let lives = |id: &u32| self.live.contains(id);
         let one = |(partition, order): (&u32, &Arc<Order>)| PartitionMeta {
@@ -82,7 +84,11 @@ impl MetadataCache {
             replicas: order.replicas.iter().copied().filter(lives).collect(),
             isr: order.state.isr.iter().copied().filter(lives).collect(),
         };
-        let known = self.topics.get(topic).map(|parts| parts.iter().map(one).collect());
+        let mut known: Option<Vec<PartitionMeta>> =
+            self.topics.get(topic).map(|parts| parts.iter().map(one).collect());
+        if let Some(known) = known.as_mut().filter(|_| hashed) {
+            scala::order_numbers(known, |partition| partition.partition);
+        }
         TopicMeta { topic: topic.clone(), partitions: known.ok_or(Code::UnknownTopicOrPartition) }
     }
 }

@@ -73,6 +73,17 @@ const fn bucket(hash: i32, bits: u32) -> u32 {
     mixed >> (32 - bits)
 }
 
+/// Numbers, in order, as a mutable hash map with these keys walks them: so stand partitions in a
+/// metadata answer of 0.8. [seen: recordings/0.8.2.2/producer-partitioning]
+pub fn order_numbers<T>(entries: &mut [T], number: impl Fn(&T) -> u32) {
+    let mut bits = 4;
+    while entries.len() * 4 > (3 << bits) {
+        bits += 1;
+    }
+    entries.reverse();
+    entries.sort_by_key(|entry| std::cmp::Reverse(bucket(number(entry) as i32, bits)));
+}
+
 /// Partitions as a mutable hash map walks them into which they came in this order: from the last
 /// bucket on, in each the youngest first.
 fn order_as_map(tps: &mut [TopicPartition]) {
@@ -167,6 +178,13 @@ mod tests {
         assert_eq!(names(3), [2, 1, 0]);
         assert_eq!(names(6), [4, 5, 1, 0, 2, 3]);
         assert_eq!(names(7), [4, 5, 6, 1, 0, 2, 3]);
+    }
+
+    #[test]
+    fn metadata_stand_as_recorded() {
+        let mut numbers: Vec<u32> = (0..6).collect();
+        order_numbers(&mut numbers, |number| *number);
+        assert_eq!(numbers, [2, 5, 4, 1, 3, 0]);
     }
 
     fn partitions(topic: &str, count: u32) -> Vec<u32> {
