@@ -45,6 +45,17 @@ at 7500ms create topic three partitions 2 replication 2
 at 8s kill -9 broker 2
 ";
 
+/// [`REAL`] in a release: while a topic is made, whoever took office from broker 1 stands still. So
+/// broker 1, if it doesn't know of its end, is the first to write the new states, whatever the
+/// packets' jitter.
+fn alone_with_its_belief(release: &str) -> String {
+    let create = "at 6s create topic one";
+    let pauses: String = (2..=4).map(|id| format!("at 5950ms pause broker {id} 300ms\n")).collect();
+    let story = REAL.replace("2.8.2", release).replace(create, &format!("{pauses}{create}"));
+    assert!(story.contains(&pauses));
+    story
+}
+
 /// The one that holds the only copy is controller, and dies.
 const ALONE: &str = "kafkascope 1
 profile 0.8 seed 7
@@ -169,6 +180,24 @@ fn without_a_mutation_a_real_release_breaks_nothing() {
     assert!(!found.iter().any(always), "0.8: {found:?}");
 }
 
+/// The same with somebody who writes.
+const WRITING: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1..3
+at 3s create topic t partitions 2 replication 2
+at 5s start producer p topic t every 100ms keys a,b,c count 20
+";
+
+#[test]
+fn what_only_the_leader_has_is_seen() {
+    for profile in ["textbook", "0.8"] {
+        let story = WRITING.replace("0.8", profile);
+        assert_eq!(breaches_of(&story, None), [""; 0], "{profile}");
+        let found = breaches_of(&story, Some(Mutation::Kafka(Kafka::CommitsAlone)));
+        assert_eq!(found, [invariant::COMMITTED_IN_ISR], "{profile}");
+    }
+}
+
 #[test]
 fn an_isr_outside_the_assignment_is_seen() {
     breaks_real(Kafka::IsrOutsideAssignment, invariant::ISR_IN_ASSIGNMENT);
@@ -215,11 +244,15 @@ fn what_old_releases_do_is_found() {
 /// A controller before 2.1 that doesn't hear of its end writes on.
 #[test]
 fn a_deposed_controller_of_an_old_release_writes() {
-    let old = REAL.replace("2.x release 2.8.2", "2.x release 1.1.1");
-    let found = breaches_of(&old, Some(Mutation::Kafka(Kafka::KeepsOffice)));
-    assert!(found.contains(&invariant::DEPOSED_WROTE), "{found:?}");
-    assert!(!breaches_of(&old, None).contains(&invariant::DEPOSED_WROTE));
-    let fenced = breaches_of(REAL, Some(Mutation::Kafka(Kafka::KeepsOffice)));
+    for release in ["0.11.0.3", "1.1.1"] {
+        let old = alone_with_its_belief(release);
+        let found = breaches_of(&old, Some(Mutation::Kafka(Kafka::KeepsOffice)));
+        assert!(found.contains(&invariant::DEPOSED_WROTE), "{release}: {found:?}");
+        let found = breaches_of(&old, None);
+        assert!(!found.contains(&invariant::DEPOSED_WROTE), "{release}: {found:?}");
+    }
+    let fenced = alone_with_its_belief("2.8.2");
+    let fenced = breaches_of(&fenced, Some(Mutation::Kafka(Kafka::KeepsOffice)));
     assert!(!fenced.contains(&invariant::DEPOSED_FENCED), "{fenced:?}");
 }
 
@@ -246,7 +279,8 @@ fn every_invariant_has_a_mutation() {
     broken.extend(real);
     broken.extend(breaches_of(ALONE, None));
     broken.extend(breaches_of(DEAD, None));
-    let old = REAL.replace("2.x release 2.8.2", "2.x release 1.1.1");
+    broken.extend(breaches_of(WRITING, Some(Mutation::Kafka(Kafka::CommitsAlone))));
+    let old = alone_with_its_belief("1.1.1");
     broken.extend(breaches_of(&old, Some(Mutation::Kafka(Kafka::KeepsOffice))));
     for invariant in invariant::ALL {
         assert!(broken.contains(&invariant.name), "nothing breaks {}", invariant.name);

@@ -19,14 +19,15 @@ mod sim;
 mod texts;
 mod until;
 
-use kafkascope_core::base::Span;
+use kafkascope_core::base::{Rng, Span};
 use kafkascope_core::kafka::release::Release;
 use kafkascope_core::world::Config;
 use kafkascope_core::world::config::SETTINGS;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 use super::Replay;
-use player::Player;
+use player::{Moment, Player};
 
 /// An op or a field that nothing here knows, or a start that can't be reached: the file fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ fn run(recording: &Value) -> Known<Value> {
     let config = config(release, recording, steps)?;
     let mut first = None;
     let mut found = None;
-    let leaning = steps.iter().any(|step| lean::leanings(step).len() > 1);
+    let leaning = steps.iter().any(lean::can_lean);
     for later in LATER {
         let player = Player::new(release, config.clone(), recording, later)?;
         first.get_or_insert_with(|| player.clone());
@@ -117,23 +118,68 @@ fn search(
 fn as_near_as_can_be(mut player: Player, steps: &[Value]) -> Known<(Player, Vec<Value>)> {
     let mut done = Vec::new();
     for step in steps {
-        let mut best: Option<(usize, Player, Value)> = None;
+        let mut best: Option<Played> = None;
         for moment in player.moments(step) {
-            let mut next = player.clone();
-            let (facts, distance) = next.step(step, &moment)?;
-            if best.as_ref().is_none_or(|(least, ..)| distance < *least) {
-                best = Some((distance, next, facts));
-            }
-            if distance == 0 {
+            nearer(&player, step, moment, &mut best)?;
+            if best.as_ref().is_some_and(|best| best.distance == 0) {
                 break;
             }
         }
-        if let Some((_, next, facts)) = best {
-            player = next;
-            done.push(facts);
+        let mut rng = Rng::new(BENDS);
+        let mut last = best.as_ref().map(|best| best.moment.leaning.clone()).unwrap_or_default();
+        let mut seen = best.as_ref().map(|best| best.player.seen.clone()).unwrap_or_default();
+        for n in 0..BENDS {
+            let Some(now) = best.as_ref().filter(|now| now.distance > 0 && lean::can_lean(step))
+            else {
+                break;
+            };
+            let leaning = match lean::starts_together(step) {
+                true if n < COUNTED => last.counted(&seen),
+                _ => now.moment.leaning.bent(step, &mut rng),
+            };
+            last.clone_from(&leaning);
+            let moment = Moment { leaning, ..now.moment.clone() };
+            seen = nearer(&player, step, moment, &mut best)?;
+        }
+        if let Some(best) = best {
+            player = best.player;
+            done.push(best.facts);
         }
     }
     Ok((player, done))
+}
+
+/// How often the requests before each entry are counted anew.
+const COUNTED: u64 = 8;
+/// How often the links are bent a little to come nearer.
+const BENDS: u64 = 900;
+
+/// A step, played in one way.
+struct Played {
+    distance: usize,
+    moment: Moment,
+    player: Player,
+    facts: Value,
+}
+
+/// Plays a step; the nearest way stays, of equals the later one where it leans.
+fn nearer(
+    from: &Player,
+    step: &Value,
+    moment: Moment,
+    best: &mut Option<Played>,
+) -> Known<BTreeMap<String, Vec<u32>>> {
+    let mut player = from.clone();
+    let (facts, distance) = player.step(step, &moment)?;
+    let seen = player.seen.clone();
+    let better = |known: &Played| match moment.leaning == known.moment.leaning {
+        true => distance < known.distance,
+        false => distance < known.distance || distance == known.distance && distance > 0,
+    };
+    if best.as_ref().is_none_or(better) {
+        *best = Some(Played { distance, moment, player, facts });
+    }
+    Ok(seen)
 }
 
 /// The world's settings: the release's own, those of the recording, and the links of one machine.

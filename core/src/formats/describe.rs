@@ -88,6 +88,7 @@ mod tests {
             preferred: false,
             offline: false,
             knows: true,
+            log: None,
         };
         let replicas = replicas.iter().map(replica).collect();
         PartitionView { number, leader, leader_epoch: 0, isr: isr.into(), replicas, placed: true }

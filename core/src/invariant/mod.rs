@@ -1,6 +1,7 @@
 //! Named properties, checked from outside after every step. They read the world and what clients
 //! saw; they never change anything and no part of the model knows of them.
 
+mod committed;
 mod ephemerals;
 mod office;
 mod states;
@@ -40,9 +41,10 @@ pub const DEPOSED_FENCED: &str = "deposed-controller-fenced";
 pub const DEPOSED_WROTE: &str = "deposed-controller-wrote";
 pub const DEAD_LEADER: &str = "dead-leader";
 pub const UNOWNED: &str = "unowned-after-failover";
+pub const COMMITTED_IN_ISR: &str = "committed-in-isr";
 
 /// All of them, in the order in which the page lists them.
-pub const ALL: [Invariant; 14] = [
+pub const ALL: [Invariant; 15] = [
     Invariant { name: EPHEMERAL_WITH_SESSION, kind: Kind::Always },
     Invariant { name: WATCH_ONCE, kind: Kind::Always },
     Invariant { name: EVENT_BEFORE_STATE, kind: Kind::Always },
@@ -57,6 +59,7 @@ pub const ALL: [Invariant; 14] = [
     Invariant { name: DEPOSED_WROTE, kind: Kind::Found },
     Invariant { name: DEAD_LEADER, kind: Kind::Found },
     Invariant { name: UNOWNED, kind: Kind::Found },
+    Invariant { name: COMMITTED_IN_ISR, kind: Kind::Found },
 ];
 
 /// How often each was looked at, and what it found.
@@ -107,6 +110,7 @@ impl Checks {
         }
         let mut findings = Findings { breaches: Vec::new(), checked: [0; ALL.len()] };
         ephemerals::check(world, rows, &mut findings);
+        committed::check(world, rows, &mut findings);
         self.states.check(world, rows, &mut findings);
         for fact in &world.facts {
             match fact {

@@ -25,9 +25,10 @@ struct Topic {
     epochs: BTreeMap<u32, i32>,
 }
 
+/// Shared between copies until a state is written.
 #[derive(Clone, Debug, Default)]
 pub struct States {
-    known: BTreeMap<Arc<str>, Topic>,
+    known: Arc<BTreeMap<Arc<str>, Arc<Topic>>>,
 }
 
 /// A state that was written.
@@ -79,11 +80,12 @@ impl States {
         let (czxid, mzxid) = (node.czxid, node.mzxid);
         if self.known.get(topic).is_none_or(|known| known.mzxid != mzxid) {
             let info = Arc::new(payload::read::<TopicInfo>(&node.data)?);
-            let before = self.known.remove(topic).filter(|known| known.czxid == czxid);
-            let epochs = before.map(|known| known.epochs).unwrap_or_default();
-            self.known.insert(topic.into(), Topic { czxid, mzxid, info, epochs });
+            let before = self.known.get(topic).filter(|known| known.czxid == czxid);
+            let epochs = before.map(|known| known.epochs.clone()).unwrap_or_default();
+            let known = Arc::new(Topic { czxid, mzxid, info, epochs });
+            Arc::make_mut(&mut self.known).insert(topic.into(), known);
         }
-        self.known.get_mut(topic)
+        Arc::make_mut(&mut self.known).get_mut(topic).map(Arc::make_mut)
     }
 }
 

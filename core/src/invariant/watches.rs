@@ -3,6 +3,7 @@
 //! [spec zookeeper.md W1, W3]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{EVENT_BEFORE_STATE, Findings, WATCH_ONCE};
 use crate::world::event::Severity;
@@ -36,12 +37,13 @@ struct Client {
 
 #[derive(Clone, Debug, Default)]
 pub struct Watches {
-    clients: BTreeMap<u16, Client>,
+    /// Shared between copies until its client asks or hears of something.
+    clients: BTreeMap<u16, Arc<Client>>,
 }
 
 impl Watches {
     fn client(&mut self, proc: u16, session: SessionId) -> &mut Client {
-        let client = self.clients.entry(proc).or_default();
+        let client = Arc::make_mut(self.clients.entry(proc).or_default());
         if client.session != session {
             *client = Client { session, ..Client::default() };
         }

@@ -202,6 +202,8 @@ pub enum Mutation {
     WritesUnfenced,
     /// A broker follows a controller of any epoch.
     ObeysAnyEpoch,
+    /// A leader's high watermark doesn't wait for its followers.
+    CommitsAlone,
 }
 
 /// What a broker needs from outside while it handles one input.

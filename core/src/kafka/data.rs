@@ -15,6 +15,8 @@ pub struct Record {
     pub value: Arc<str>,
     /// The row that sent it, so that a person can follow it; not part of the data.
     pub sent: crate::sim::RowId,
+    /// A person had it sent and will look for it; not part of the data either.
+    pub by_hand: bool,
 }
 
 /// Why a request about a partition or a group failed, by Kafka's name.

@@ -505,9 +505,9 @@ pub fn parse_command(text: &str) -> Parsed<Command> {
     }
 }
 
-const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, roll, cut, heal, expire, \
-                        create, add, alter, elect, metadata, list, delete, produce, commit, \
-                        tune or zk";
+const COMMANDS: &str = "start, open, stop, kill, pause, resume, restart, roll, cut, heal, hold, \
+                        delay, expire, create, add, alter, elect, metadata, list, delete, \
+                        produce, commit, tune or zk";
 
 /// A command; `start broker 1..3` is three.
 fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
@@ -533,6 +533,7 @@ fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
         "resume" => Command::Resume(who(words)?),
         "expire" => Command::Expire(who(words)?),
         "cut" | "heal" => link(words, verb == "cut")?,
+        "hold" | "delay" => bent(words, verb == "hold")?,
         "create" => create_topic(words)?,
         "add" | "alter" | "elect" | "metadata" | "list" => {
             Command::Admin(Arc::new(super::task::task(words, verb)?))
@@ -560,6 +561,18 @@ fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
 }
 
 /// `cut X` is the link to ZooKeeper, `cut X from Y` the one between the two.
+/// `hold X from Y 2s` and `delay X from Y 200ms`; without `from` the link to ZooKeeper.
+fn bent(words: &mut Words<'_>, hold: bool) -> Parsed<Command> {
+    let a = who(words)?;
+    let b = if words.take("from") { who(words)? } else { Who::ZooKeeper };
+    words.take(if hold { "for" } else { "by" });
+    let span = words.span("how long")?;
+    Ok(match hold {
+        true => Command::HoldLink { a, b, span },
+        false => Command::DelayLink { a, b, by: span },
+    })
+}
+
 fn link(words: &mut Words<'_>, cut: bool) -> Parsed<Command> {
     let a = who(words)?;
     if !words.take("from") {

@@ -42,7 +42,9 @@ pub fn consumer(event: &Consumer) -> String {
         Consumer::Positioned { tp: at, at: offset, reset } => {
             format!("reads {} from {offset}{}", tp(at), if *reset { " (reset)" } else { "" })
         }
-        Consumer::Consumed { tp: at, from, count } => format!("consumed {} {from}+{count}", tp(at)),
+        Consumer::Consumed { tp: at, from, count, .. } => {
+            format!("consumed {} {from}+{count}", tp(at))
+        }
         Consumer::Note(note) => note_of(note),
     }
 }
@@ -72,14 +74,14 @@ pub fn producer(event: &Producer) -> String {
             let topic = topic.as_deref().unwrap_or("-");
             format!("metadata: brokers {brokers:?}, {topic} has {partitions}")
         }
-        Producer::Sent { tp: at, key, count, by } => {
+        Producer::Sent { tp: at, key, count, by, .. } => {
             format!(
                 "sends {count} to {} (key {}, {by:?})",
                 tp(at),
                 key.as_deref().unwrap_or("none")
             )
         }
-        Producer::Acknowledged { tp: at, from, count } => {
+        Producer::Acknowledged { tp: at, from, count, .. } => {
             format!("acknowledged {} {from}+{count}", tp(at))
         }
         Producer::Failed { tp: at, why, retries } => {

@@ -53,6 +53,8 @@ pub struct GroupView {
 pub struct MemberView {
     /// The process; a registration without one is somebody else's.
     pub proc: Option<u16>,
+    /// Its place among all members of all groups.
+    pub nth: usize,
     pub name: Arc<str>,
     pub id: Arc<str>,
     /// `/consumers/G/ids/C` exists.
@@ -213,7 +215,12 @@ fn of_world(world: &World, sessions: &BTreeMap<u16, SessionView>) -> Vec<GroupVi
             found.entry(name.clone()).or_default();
         }
     }
-    found.into_iter().map(|(name, gathered)| group(world, name, gathered)).collect()
+    let mut groups: Vec<GroupView> =
+        found.into_iter().map(|(name, gathered)| group(world, name, gathered)).collect();
+    for (nth, member) in groups.iter_mut().flat_map(|group| &mut group.members).enumerate() {
+        member.nth = nth;
+    }
+    groups
 }
 
 fn member(
@@ -228,6 +235,7 @@ fn member(
     let options = consumer.map(|consumer| &consumer.options);
     MemberView {
         proc: Some(index),
+        nth: 0,
         name: name.clone(),
         id,
         registered,

@@ -14,8 +14,8 @@ pub use groups::{GroupView, GroupsView, MemberView, ProducerView, Seat, groups};
 pub use ownership::{Plan, Rebalance, Rule, Suppose, moves, rebalance};
 pub use stage::{
     BrokerView, ChipGroup, ClientView, ControllerView, Flight, FlightKind, KafkaRelease, Life,
-    PartitionView, ReplicaView, Role, SessionState, SessionView, StageView, TopicView, ZkView,
-    flights, release, session, stage,
+    Memory, PartitionView, ReplicaView, Role, SessionState, SessionView, StageView, TopicView,
+    ZkView, flights, release, session, stage, stage_with,
 };
 pub use timeline::{DeadSpan, Density, Mark, MarkKind, TimelineView, timeline};
 pub use tree::{ChildView, NodeView, WatcherView, children, node};

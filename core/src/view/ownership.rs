@@ -68,6 +68,9 @@ impl Plan {
     }
 }
 
+/// Streams by topic.
+pub type Streams = BTreeMap<Arc<str>, u32>;
+
 /// What is known of a group, or supposed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppose {
@@ -75,7 +78,7 @@ pub struct Suppose {
     /// Topics with how many partitions they have.
     pub topics: BTreeMap<Arc<str>, u32>,
     /// Members by id: their name, and their streams by topic.
-    pub members: BTreeMap<Arc<str>, (Arc<str>, BTreeMap<Arc<str>, u32>)>,
+    pub members: BTreeMap<Arc<str>, (Arc<str>, Streams)>,
 }
 
 impl Suppose {

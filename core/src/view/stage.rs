@@ -180,14 +180,74 @@ pub enum Role {
 /// A group shows at most so many chips.
 const CHIPS: usize = 24;
 
+/// By the address of data: the data, and what was read of them.
+type Read<T> = BTreeMap<usize, (Arc<[u8]>, T)>;
+
+/// What was read of znodes' data the last time: most of it is the same the next time. An entry
+/// keeps the data alive that it was read from, so that no other data can have its address.
+#[derive(Default)]
+pub struct Memory {
+    topics: Read<Arc<TopicData>>,
+    states: Read<Option<Arc<PartitionState>>>,
+    old_topics: Read<Arc<TopicData>>,
+    old_states: Read<Option<Arc<PartitionState>>>,
+}
+
+/// A topic's znode.
+#[derive(Default)]
+struct TopicData {
+    partitions: BTreeMap<u32, Vec<u32>>,
+    id: Option<Arc<str>>,
+}
+
+impl Memory {
+    /// What is not asked for until the next turn is forgotten.
+    fn turn(&mut self) {
+        self.old_topics = std::mem::take(&mut self.topics);
+        self.old_states = std::mem::take(&mut self.states);
+    }
+
+    fn topic(&mut self, node: &Znode) -> Arc<TopicData> {
+        let Some(data) = &node.data else { return Arc::default() };
+        let address = data.as_ptr() as usize;
+        let found = self.old_topics.remove(&address).unwrap_or_else(|| {
+            let info = payload::read::<TopicInfo>(&node.data);
+            let id = field(node, "topic_id").and_then(|id| id.as_str().map(Arc::from));
+            let partitions = info.map(|info| info.partitions).unwrap_or_default();
+            (data.clone(), Arc::new(TopicData { partitions, id }))
+        });
+        let read = found.1.clone();
+        self.topics.insert(address, found);
+        read
+    }
+
+    fn state(&mut self, node: &Znode) -> Option<Arc<PartitionState>> {
+        let data = node.data.as_ref()?;
+        let address = data.as_ptr() as usize;
+        let found = self
+            .old_states
+            .remove(&address)
+            .unwrap_or_else(|| (data.clone(), payload::read(&node.data).map(Arc::new)));
+        let read = found.1.clone();
+        self.states.insert(address, found);
+        read
+    }
+}
+
 pub fn stage(lab: &Lab) -> StageView {
+    stage_with(lab, &mut Memory::default())
+}
+
+/// The same, faster where most is as it was.
+pub fn stage_with(lab: &Lab, memory: &mut Memory) -> StageView {
+    memory.turn();
     let world = lab.world();
     let sessions = sessions(world);
     StageView {
         release: release(lab),
         zookeeper: zookeeper(world),
         brokers: brokers(world, &sessions),
-        topics: topics(world),
+        topics: topics(world, memory),
         clients: clients(world, &sessions),
     }
 }
@@ -503,15 +563,16 @@ fn watches_of(proc: &Proc) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-fn topics(world: &World) -> Vec<TopicView> {
+fn topics(world: &World, memory: &mut Memory) -> Vec<TopicView> {
     let tree = world.server.tree();
     let Some(folder) = tree.get(paths::TOPICS) else { return Vec::new() };
     let deletions = tree.get(paths::DELETE_TOPICS);
+    let mut machines = Machines::default();
     folder
         .children()
         .map(|(name, node)| {
-            let info = payload::read::<TopicInfo>(&node.data);
-            let assignments = info.map(|info| info.partitions).unwrap_or_default();
+            let topic = memory.topic(node);
+            let assignments = &topic.partitions;
             let states = node.child("partitions");
             let partitions: Vec<PartitionView> = assignments
                 .iter()
@@ -519,8 +580,8 @@ fn topics(world: &World) -> Vec<TopicView> {
                     let state = states
                         .and_then(|states| states.child(&number.to_string()))
                         .and_then(|partition| partition.child("state"))
-                        .and_then(|state| payload::read::<PartitionState>(&state.data));
-                    partition(world, name, *number, replicas, state)
+                        .and_then(|state| memory.state(state));
+                    partition(world, &mut machines, (name, *number), replicas, state)
                 })
                 .collect();
             TopicView {
@@ -531,7 +592,7 @@ fn topics(world: &World) -> Vec<TopicView> {
                     .max()
                     .unwrap_or(0),
                 deleting: deletions.is_some_and(|node| node.child(name).is_some()),
-                id: field(node, "topic_id").and_then(|id| id.as_str().map(Arc::from)),
+                id: topic.id.clone(),
                 configs: configs(tree, name),
                 partitions,
             }
@@ -555,23 +616,26 @@ fn configs(tree: &Tree, topic: &str) -> Vec<(Arc<str>, Arc<str>)> {
     pairs.into_iter().map(|(key, value)| (Arc::from(key), text(value))).collect()
 }
 
-fn partition(
-    world: &World,
-    topic: &Arc<str>,
-    number: u32,
+/// Who is reached under each broker's id, looked up once.
+type Machines<'a> = BTreeMap<u32, Option<&'a Proc>>;
+
+fn partition<'a>(
+    world: &'a World,
+    machines: &mut Machines<'a>,
+    (topic, number): (&Arc<str>, u32),
     replicas: &[u32],
-    state: Option<PartitionState>,
+    state: Option<Arc<PartitionState>>,
 ) -> PartitionView {
     let leader = state.as_ref().and_then(|state| u32::try_from(state.leader).ok());
     let leader_epoch = state.as_ref().map_or(0, |state| state.leader_epoch);
     let placed = state.is_some();
-    let isr = state.map(|state| state.isr).unwrap_or_default();
+    let isr = state.map(|state| state.isr.clone()).unwrap_or_default();
     let tp = kafka::TopicPartition { topic: topic.clone(), partition: number };
     let replicas = replicas
         .iter()
         .enumerate()
         .map(|(at, id)| {
-            let proc = world.broker(*id);
+            let proc = *machines.entry(*id).or_insert_with(|| world.broker(*id));
             let believed =
                 proc.and_then(|proc| proc.replica(&tp)).map(|(leader, epoch, _)| (leader, epoch));
             ReplicaView {

@@ -113,6 +113,8 @@ fn mark(event: &Event) -> Option<MarkKind> {
             | Command::Restart(_)
             | Command::RollBrokers
             | Command::CutPeers { .. }
+            | Command::HoldLink { .. }
+            | Command::DelayLink { .. }
             | Command::Expire(_)
             | Command::Cut(_) => MarkKind::Fault,
             Command::Admin(_)

@@ -87,6 +87,18 @@ pub enum Command {
         a: Who,
         b: Who,
     },
+    /// What is sent between the two for so long arrives only then, in order.
+    HoldLink {
+        a: Who,
+        b: Who,
+        span: Span,
+    },
+    /// Every message between the two takes so much longer; zero: as usual again.
+    DelayLink {
+        a: Who,
+        b: Who,
+        by: Span,
+    },
     /// The server ends the process's session now, as if its time were over.
     Expire(Who),
     /// What an administrator asks of a cluster of a real release.
@@ -157,6 +169,8 @@ impl fmt::Display for Command {
             Command::Resume(who) => write!(f, "resume {who}"),
             Command::CutPeers { a, b } => write!(f, "cut {a} from {b}"),
             Command::HealPeers { a, b } => write!(f, "heal {a} from {b}"),
+            Command::HoldLink { a, b, span } => write!(f, "hold {a} from {b} {span}"),
+            Command::DelayLink { a, b, by } => write!(f, "delay {a} from {b} {by}"),
             Command::Expire(who) => write!(f, "expire {who}"),
             Command::Admin(task) => write!(f, "{task}"),
             Command::StartConsumer { name, spec } => write!(f, "start consumer {name} {spec}"),

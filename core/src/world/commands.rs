@@ -75,6 +75,11 @@ impl World {
             Command::Resume(who) => self.resume_now(emit, who),
             Command::CutPeers { a, b } => self.cut_peers(emit, (a, b), true),
             Command::HealPeers { a, b } => self.cut_peers(emit, (a, b), false),
+            Command::HoldLink { a, b, span } => {
+                let until = self.now + *span;
+                self.bend(a, b, |link| link.held_until = until);
+            }
+            Command::DelayLink { a, b, by } => self.bend(a, b, |link| link.extra = *by),
             Command::Expire(who) => self.expire_session(emit, who),
             Command::Admin(task) if self.config.profile == Profile::Textbook => {
                 if let Task::AddPartitions { topic, total, .. } = &**task {
@@ -104,6 +109,8 @@ impl World {
             | Command::Expire(who)
             | Command::CutPeers { a: who, .. }
             | Command::HealPeers { a: who, .. }
+            | Command::HoldLink { a: who, .. }
+            | Command::DelayLink { a: who, .. }
             | Command::Heal(who) => self.find(who).unwrap_or(ZOOKEEPER),
             Command::Zk { client, .. } => {
                 self.find(&Who::Client(client.clone())).unwrap_or(ZOOKEEPER)
@@ -168,17 +175,14 @@ impl World {
             },
             Command::CutPeers { a, b } => self.check_peers(a, b, false),
             Command::HealPeers { a, b } => self.check_peers(a, b, true),
+            Command::HoldLink { a, b, .. } | Command::DelayLink { a, b, .. } => {
+                self.check_two(a, b).map(|_| ())
+            }
             Command::Expire(who) => match self.session_of_process(who)? {
                 Some(_) => Ok(()),
                 None => Err(Refusal::NoSession(who.clone())),
             },
-            Command::Admin(task) if self.config.profile == Profile::Textbook => {
-                if let Task::AddPartitions { topic, total, assignment: None } = &**task {
-                    return self.check_add(topic, *total);
-                }
-                Err(Refusal::NotInTextbook)
-            }
-            Command::Admin(_) => self.zookeeper_up(),
+            Command::Admin(task) => self.check_task(task),
             Command::StartConsumer { .. }
             | Command::StartProducer { .. }
             | Command::Produce { .. }
@@ -207,12 +211,24 @@ impl World {
         }
     }
 
-    fn check_peers(&self, a: &Who, b: &Who, is_cut: bool) -> Result<(), Refusal> {
+    /// Two processes that there is a link between.
+    fn check_two(&self, a: &Who, b: &Who) -> Result<(u16, u16), Refusal> {
         let known = |who: &Who| self.find(who).ok_or_else(|| Refusal::UnknownProcess(who.clone()));
         let (one, other) = (known(a)?, known(b)?);
-        if one == other {
-            return Err(Refusal::NotForThis(a.clone()));
+        match one == other {
+            true => Err(Refusal::NotForThis(a.clone())),
+            false => Ok((one, other)),
         }
+    }
+
+    fn bend(&mut self, a: &Who, b: &Who, change: impl Fn(&mut crate::sim::Link)) {
+        if let (Some(one), Some(other)) = (self.find(a), self.find(b)) {
+            self.links.change(one, other, change);
+        }
+    }
+
+    fn check_peers(&self, a: &Who, b: &Who, is_cut: bool) -> Result<(), Refusal> {
+        let (one, other) = self.check_two(a, b)?;
         match (self.links.is_cut(one, other), is_cut) {
             (true, false) => Err(Refusal::AlreadyCut(a.clone())),
             (false, true) => Err(Refusal::NotCut(a.clone())),
@@ -289,6 +305,16 @@ impl World {
             return Err(Refusal::TopicExists(topic.clone()));
         }
         at_most(Counted::Topics, children(paths::TOPICS) as usize, limits::TOPICS)
+    }
+
+    fn check_task(&self, task: &Task) -> Result<(), Refusal> {
+        match (self.config.profile, task) {
+            (Profile::Textbook, Task::AddPartitions { topic, total, assignment: None }) => {
+                self.check_add(topic, *total)
+            }
+            (Profile::Textbook, _) => Err(Refusal::NotInTextbook),
+            _ => self.zookeeper_up(),
+        }
     }
 
     fn check_add(&self, topic: &Arc<str>, total: u32) -> Result<(), Refusal> {

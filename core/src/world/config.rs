@@ -250,6 +250,9 @@ impl Config {
             min_insync: self.kafka.min_insync,
             retention: self.kafka.retention_bytes,
             counts_acks: self.profile == Profile::V08,
+            #[cfg(feature = "mutations")]
+            commits_alone: self.mutation
+                == Some(Mutation::Kafka(crate::kafka::broker::Mutation::CommitsAlone)),
         }
     }
 

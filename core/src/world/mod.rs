@@ -244,6 +244,7 @@ impl World {
         self.changed();
         let tool = self.procs[usize::from(index)].kind == Kind::Admin;
         self.emit(emit, index, tool, Event::Started);
+        self.come_back(emit, index);
         match &self.procs[usize::from(index)].node {
             Node::Nothing => {}
             Node::Broker(_) => self.broker_step(emit, index, crate::kafka::broker::Input::Start),
@@ -523,8 +524,12 @@ impl World {
         if let Node::Real(broker) = &mut self.procs[usize::from(index)].node {
             let store = &mut Arc::make_mut(broker).logs.store;
             let log = Arc::make_mut(store).log(tp);
-            let sent = RowId::NONE;
-            log.append(values.map(|value| crate::kafka::data::Record { key: None, value, sent }));
+            log.append(values.map(|value| crate::kafka::data::Record {
+                key: None,
+                value,
+                sent: RowId::NONE,
+                by_hand: false,
+            }));
             log.high_watermark = log.end();
         }
     }
@@ -582,13 +587,17 @@ pub fn wall_ms(now: Instant) -> i64 {
 
 /// What happens a thousand times when one thing is done to a thousand partitions.
 fn is_kafka_detail(event: &crate::kafka::Event) -> bool {
-    use crate::kafka::Event::{BecameFollower, CaughtUp, Consumer, Log, ReplicaDeleted};
-    use crate::kafka::log::store::Event::{Copied, HighWatermark};
+    use crate::kafka::Event::{BecameFollower, CaughtUp, Consumer, Log, Producer, ReplicaDeleted};
+    use crate::kafka::log::store::Event::{Appended, Copied, HighWatermark};
+    use crate::kafka::producer::Event::{Acknowledged, Sent};
     match event {
         BecameFollower { .. }
         | CaughtUp { .. }
         | ReplicaDeleted { .. }
         | Log(Copied { .. } | HighWatermark { .. }) => true,
+        // A steady stream is no story; what a person had sent is.
+        Log(Appended { by_hand, .. })
+        | Producer(Sent { by_hand, .. } | Acknowledged { by_hand, .. }) => !by_hand,
         Consumer(event) => event.is_detail(),
         _ => false,
     }

@@ -8,7 +8,9 @@ use super::item::{Down, Item, Up, What};
 use super::proc::{Kind, Node, State, ZOOKEEPER};
 use super::{Conn, Emit, Fact, World, config};
 use crate::base::{Instant, Span};
+use crate::kafka::Msg;
 use crate::kafka::broker::Input;
+use crate::kafka::real::msg::Msg as RealMsg;
 use crate::sim::{Class, RowId, Verdict};
 use crate::zk::client::KeeperState;
 use crate::zk::hold::{Io, ZkInput};
@@ -381,6 +383,25 @@ impl World {
             }
         }
         self.rearm_client(index);
+    }
+
+    /// A broker's process runs again. A follower that was not told otherwise has gone on asking it,
+    /// which is left out of the model: here is the first answer. Since 2.8.2 who lacks nothing may
+    /// be silent, and nothing follows from it. [spec kafka-zk.md I2]
+    pub(super) fn come_back(&mut self, emit: &Emit<'_>, index: u16) {
+        let Kind::Broker(id) = self.proc(index).kind else { return };
+        if !self.config.release.shrinks_by_time_alone() {
+            return;
+        }
+        for other in 0..self.procs.len() as u16 {
+            let follower = self.proc(other).real_broker().filter(|_| other != index);
+            let partitions = follower.map(|broker| broker.replicas.followed(id));
+            let Some(partitions) = partitions.filter(|tps| !tps.is_empty()) else { continue };
+            let msg = RealMsg::NotLeader { partitions: partitions.into() };
+            let (to, to_life, msg) = (other, self.proc(other).life, Msg::Real(Box::new(msg)));
+            let what = What::Peer { from: index, to, to_life, from_id: id, msg };
+            self.transmit(emit, index, to, what);
+        }
     }
 
     /// The server process ends in order: it tells its connections good-bye.

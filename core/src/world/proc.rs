@@ -10,6 +10,7 @@ use crate::kafka::admin::Admin;
 use crate::kafka::broker::{Broker, Phase};
 use crate::kafka::consumer_zk::Connector;
 use crate::kafka::consumer_zk::spec::ConsumerSpec;
+use crate::kafka::log::manager::{Role, Roles};
 use crate::kafka::log::store::{Log, Store};
 use crate::kafka::producer::{Producer, ProducerSpec};
 use crate::kafka::real;
@@ -185,6 +186,15 @@ impl Proc {
                 let state = &replica.state;
                 Some((state.leader, state.leader_epoch, replica.caught_up))
             }
+            _ => None,
+        }
+    }
+
+    /// The same, with who else is in sync.
+    pub fn role(&self, tp: &TopicPartition) -> Option<Role<'_>> {
+        match &self.node {
+            Node::Broker(broker) => broker.replicas.role(tp),
+            Node::Real(broker) => broker.replicas.role(tp),
             _ => None,
         }
     }

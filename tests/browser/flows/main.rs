@@ -25,6 +25,7 @@ flows! {
     kill_broker,
     controller_by_hand,
     profiles,
+    groups,
     share_link,
     language,
     keyboard,

@@ -74,7 +74,7 @@ pub fn grid(
         html! { <th scope="col" title={full}>{short}</th> }
     });
     let rows = names.iter().take(MEMBERS).enumerate().map(|(at, name)| {
-        let hue = super::super::stage::hue(group.member(name).unwrap_or(at));
+        let hue = super::hue(group, group.member(name).or(Some(at)));
         let cells = columns.iter().map(|tp| {
             let has = owners.of(tp).as_deref() == Some(&**name);
             let wants = goal.is_some_and(|goal| goal.of(tp).as_deref() == Some(&**name));
@@ -108,7 +108,7 @@ pub fn offsets(lang: Lang, group: &GroupView) -> Html {
     let rows = group.seats.iter().take(200).map(|seat| {
         let owner = seat.owner.as_ref();
         let member = owner.and_then(|owner| owner.member);
-        let hue = member.map_or_else(String::new, super::super::stage::hue);
+        let hue = super::hue(group, member);
         let held = match owner {
             Some(owner) if owner.dead => lang.t(k::OWNERSHIP_DEAD).to_string(),
             Some(owner) => owner.id.to_string(),

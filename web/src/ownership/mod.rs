@@ -43,7 +43,10 @@ fn look(lab: &kafkascope_core::lab::Lab, wanted: Option<&Arc<str>>) -> Option<Se
     let all: Vec<GroupView> =
         view::groups(lab).groups.into_iter().filter(|group| !group.members.is_empty()).collect();
     let names = all.iter().map(|group| group.name.clone()).collect();
-    let at = wanted.and_then(|name| all.iter().position(|group| group.name == *name)).unwrap_or(0);
+    // The largest one is what most people ask about.
+    let largest = || (0..all.len()).rev().max_by_key(|at| all[*at].members.len()).unwrap_or(0);
+    let named = wanted.and_then(|name| all.iter().position(|group| group.name == *name));
+    let at = named.unwrap_or_else(largest);
     let group = all.into_iter().nth(at)?;
     let rebalance = view::rebalance(lab, &group);
     Some(Seen { names, group, rebalance })
@@ -100,6 +103,12 @@ pub fn Ownership(props: &Props) -> Html {
     }
 }
 
+/// The colour of a member, by its place in the group.
+fn hue(group: &GroupView, member: Option<usize>) -> String {
+    let member = member.and_then(|at| group.members.get(at));
+    member.map_or_else(String::new, |member| crate::stage::hue(member.nth))
+}
+
 /// The rule that stands beside it.
 fn other(rule: Rule) -> Rule {
     match rule {
@@ -149,7 +158,7 @@ fn formula(lang: Lang, group: &GroupView, plan: &Plan) -> Html {
     };
     let f = n.div_ceil(count);
     let rows = plan.takers.iter().enumerate().take(12).map(|(at, taker)| {
-        let hue = group.member(&taker.member).map_or_else(String::new, super::stage::hue);
+        let hue = hue(group, group.member(&taker.member));
         let range = match plan.rule {
             Rule::Ceil => {
                 let from = at as u32 * f;

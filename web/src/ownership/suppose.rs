@@ -53,7 +53,12 @@ fn suppose(
             if then.rule == Rule::RoundRobin {
                 line += " with partition.assignment.strategy=roundrobin";
             }
-            let id = format!("{}_{name}", group.name).into();
+            // What is random in it comes after the name and decides nothing.
+            let id = match then.rule {
+                Rule::Ceil => format!("{name}:"),
+                _ => format!("{}_{name}", group.name),
+            };
+            let id = id.into();
             then.members.insert(id, (name.into(), topics));
             parse_command(&line).ok()
         }

@@ -97,12 +97,19 @@ pub fn Dense(props: &PartProps) -> Html {
         .filter(|p| p.placed && p.isr.len() < p.replicas.len())
         .count();
     let top = parts.geo.grid.y;
+    let note = match parts.geo.people.producers.is_empty() {
+        true => format!("top:{top}px"),
+        // Beside the producers.
+        false => {
+            format!("top:{top}px;left:{}px;width:{}px", parts.geo.gutter.x, parts.geo.gutter.w)
+        }
+    };
     html! {
         <>
             <canvas ref={canvas} class="dense" data-testid="dense" {onclick}
                 width="1" height="1" role="img" aria-label={lang.fill(k::DENSE_LABEL,
                     &[("brokers", &view.brokers.len()), ("n", &count), ("low", &low)])} />
-            <div class="dense-note" style={format!("top:{top}px")}>
+            <div class="dense-note" style={note}>
                 <b>{lang.t(k::DENSE_BROKERS)}</b>
                 <span>{lang.fill(k::DENSE_COUNT,
                     &[("n", &view.brokers.len()), ("down", &down)])}</span>

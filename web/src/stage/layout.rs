@@ -298,7 +298,9 @@ fn level(
     let (wide, small) = if narrow { (56.0, 34.0) } else { (112.0, 40.0) };
     if col_w >= wide && (lanes * 40.0 <= height || (narrow && lanes <= 12.0)) {
         Level::Lanes
-    } else if col_w >= small && lanes <= 60.0 && (lanes * 19.0 <= height || narrow) {
+    } else if col_w >= small && lanes <= 60.0 && (lanes * 19.0 <= height || narrow || lanes <= 24.0)
+    {
+        // A few too many lanes scroll; cells that can be read are worth it.
         Level::Small
     } else {
         Level::Dense

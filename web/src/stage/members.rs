@@ -105,7 +105,7 @@ fn pulls(parts: &Parts, geo: &MemberGeo) -> Vec<Html> {
             let owns = seat.owner.as_ref().and_then(|o| o.member) == Some(geo.member);
             let class = classes!(
                 "pull",
-                hue(geo.member),
+                hue(group.members.get(geo.member).map_or(0, |member| member.nth)),
                 (!reads).then_some("waits"),
                 (!owns).then_some("stray"),
             );
@@ -143,7 +143,8 @@ fn pull_path(
 ) -> Option<Vec<(f64, f64)>> {
     let cell = leader_cell(parts, seat)?;
     let from = (cell.right() - 18.0, cell.y);
-    let rail = cell.y - 4.0;
+    // Groups that read the same partition have rails of their own.
+    let rail = cell.y - 5.0 + (geo.group % 3) as f64 * 2.0;
     let lane_end = geo.rect.x - 12.0 - ((geo.member * 3 + nth) % 9) as f64 * 4.0;
     Some(vec![from, (from.0, rail), (lane_end, rail), (lane_end, y), (geo.rect.x, y)])
 }
@@ -233,7 +234,7 @@ fn card(
     let class = classes!(
         "card",
         "member",
-        hue(geo.member),
+        hue(member.nth),
         (member.life == Life::Down).then_some("dead"),
         (member.proc.map(Selected::Proc) == parts.selected).then_some("sel"),
     );

@@ -363,6 +363,18 @@ fn items(lang: Lang, ctx: &Ctx, target: &Target) -> Vec<Item> {
         true => command(lang, engine, "heal", "link", k::ACT_HEAL, Command::Heal(who.clone())),
         false => command(lang, engine, "cut", "cut", k::ACT_CUT, Command::Cut(who.clone())),
     });
+    let slow = ctx.engine.read(|lab| {
+        let world = lab.world();
+        let index = world.find(who);
+        index.is_some_and(|index| {
+            let link = world.links.get(index, kafkascope_core::world::proc::ZOOKEEPER);
+            link.extra > kafkascope_core::base::Span::ZERO
+        })
+    });
+    let (key, ms) = if slow { (k::ACT_UNDELAY, 0) } else { (k::ACT_DELAY, 500) };
+    let by = kafkascope_core::base::Span::from_millis(ms);
+    let delay = Command::DelayLink { a: who.clone(), b: Who::ZooKeeper, by };
+    items.push(command(lang, engine, "delay", "hold", key, delay));
     items
 }
 

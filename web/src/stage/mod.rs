@@ -59,7 +59,9 @@ pub fn Stage(props: &StageProps) -> Html {
     let root = use_node_ref();
     let size = use_size(&root);
     let key = engine.read(|lab| scene::Key::of(lab, flow.run));
-    let scene = use_memo((key, lang), |_| engine.read(scene::scene));
+    let memory = use_mut_ref(kafkascope_core::view::Memory::default);
+    let scene =
+        use_memo((key, lang), |_| engine.read(|lab| scene::scene(lab, &mut memory.borrow_mut())));
     let geo = use_memo((scene.clone(), size, lang), |(scene, (w, h), lang)| {
         layout::layout(*lang, (&scene.view, &scene.groups), &scene.pending_counts(), *w, *h)
     });

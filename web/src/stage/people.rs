@@ -42,6 +42,8 @@ const HEAD: f64 = 32.0;
 const SEAT: f64 = 18.0;
 /// A card names so many partitions.
 const NAMED: usize = 4;
+/// So many members have a line each even if the stage must scroll.
+const FEW: usize = 12;
 const TITLE: f64 = 40.0;
 const TILE: (f64, f64) = (32.0, 24.0);
 
@@ -74,7 +76,7 @@ fn detail(groups: &GroupsView, free: f64) -> Detail {
         .sum();
     if full + titles <= free {
         Detail::Seats
-    } else if members as f64 * 30.0 + titles <= free {
+    } else if members <= FEW || members as f64 * 30.0 + titles <= free {
         Detail::Line
     } else {
         Detail::Tile

@@ -77,8 +77,8 @@ impl Scene {
     }
 }
 
-pub fn scene(lab: &Lab) -> Scene {
-    let view = view::stage(lab);
+pub fn scene(lab: &Lab, memory: &mut view::Memory) -> Scene {
+    let view = view::stage_with(lab, memory);
     let mut scene = Scene {
         pending: Vec::new(),
         changed: Vec::new(),

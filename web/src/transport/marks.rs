@@ -43,6 +43,8 @@ fn commanded(lang: Lang, command: &Command) -> String {
         Command::DeleteTopic { topic } => format!("− {topic}"),
         Command::Resume(who) => named(k::MARK_RESUME, who),
         Command::Expire(who) => named(k::MARK_EXPIRE, who),
+        Command::HoldLink { a, .. } => named(k::MARK_PAUSE, a),
+        Command::DelayLink { a, .. } => named(k::MARK_DELAY, a),
         Command::CutPeers { a, .. } => named(k::MARK_CUT, a),
         Command::HealPeers { a, .. } => named(k::MARK_HEAL, a),
         Command::Admin(task) => task.to_string().chars().take(24).collect(),

@@ -141,7 +141,7 @@ fn consumer_later(lang: Lang, event: &Consumer, who: &str) -> Said {
             let key = if *reset { k::CONSUMER_RESET } else { k::CONSUMER_POSITIONED };
             said(key, &[("who", &who), ("tp", &tp(name)), ("at", at)])
         }
-        Consumer::Consumed { tp: at, from, count } => {
+        Consumer::Consumed { tp: at, from, count, .. } => {
             let values: [(_, &dyn Display); 4] =
                 [("who", &who), ("tp", &tp(at)), ("from", from), ("n", count)];
             said(k::CONSUMER_CONSUMED, &values)
@@ -179,10 +179,10 @@ fn producer(event: &Producer, who: &str) -> Said {
         Producer::MetadataRead { brokers, .. } => {
             said(k::PRODUCER_METADATA, &[("who", &who), ("brokers", &ids(brokers))])
         }
-        Producer::Sent { tp: at, key, count, by } => {
+        Producer::Sent { tp: at, key, count, by, .. } => {
             sent(who, at, key.as_deref().unwrap_or("–"), *count, *by)
         }
-        Producer::Acknowledged { tp: at, from, count } => {
+        Producer::Acknowledged { tp: at, from, count, .. } => {
             let values: [(_, &dyn Display); 4] =
                 [("who", &who), ("tp", &tp(at)), ("from", from), ("n", count)];
             said(k::PRODUCER_ACKED, &values)
@@ -222,7 +222,7 @@ fn sent(who: &str, at: &TopicPartition, key: &str, count: u32, by: Choice) -> Sa
 
 fn log(event: &Log) -> Said {
     match event {
-        Log::Appended { broker, tp: at, from, count } => {
+        Log::Appended { broker, tp: at, from, count, .. } => {
             let values: [(_, &dyn Display); 4] =
                 [("id", broker), ("tp", &tp(at)), ("from", from), ("n", count)];
             said(k::LOG_APPENDED, &values)

@@ -1,5 +1,6 @@
 //! A row as a sentence: actor first, past or present, numbers last.
 
+use kafkascope_core::base::Span;
 use kafkascope_core::kafka::real::task::{Layout, Task};
 use kafkascope_core::world::event::{Breach, Severity};
 use kafkascope_core::world::proc::Kind;
@@ -130,6 +131,11 @@ fn commanded(lang: Lang, command: &Command, you: &str) -> Said {
         Command::Expire(target) => named(k::CMD_EXPIRE, target),
         Command::CutPeers { a, b } => peers(k::CMD_CUT_PEERS, lang, (a, b), you),
         Command::HealPeers { a, b } => peers(k::CMD_HEAL_PEERS, lang, (a, b), you),
+        Command::HoldLink { a, b, span } => link(k::CMD_HOLD_LINK, lang, (a, b), (*span, you)),
+        Command::DelayLink { a, b, by } if *by == Span::ZERO => {
+            peers(k::CMD_UNDELAY_LINK, lang, (a, b), you)
+        }
+        Command::DelayLink { a, b, by } => link(k::CMD_DELAY_LINK, lang, (a, b), (*by, you)),
         Command::Admin(task) => admin(task, you),
         Command::StartConsumer { .. }
         | Command::StartProducer { .. }
@@ -145,6 +151,12 @@ fn commanded(lang: Lang, command: &Command, you: &str) -> Said {
 
 fn peers(key: Key, lang: Lang, (a, b): (&Who, &Who), you: &str) -> Said {
     Said::new(key, &[("you", &you), ("who", &who(lang, a)), ("other", &who(lang, b))])
+}
+
+fn link(key: Key, lang: Lang, (a, b): (&Who, &Who), (span, you): (Span, &str)) -> Said {
+    let values: [(_, &dyn std::fmt::Display); 4] =
+        [("you", &you), ("who", &who(lang, a)), ("other", &who(lang, b)), ("span", &span)];
+    Said::new(key, &values)
 }
 
 /// What an administrator asked for.
@@ -191,6 +203,7 @@ pub fn icon(event: &Event) -> &'static str {
             Command::Resume(_) => "play",
             Command::Expire(_) => "session",
             Command::CutPeers { .. } => "cut",
+            Command::HoldLink { .. } | Command::DelayLink { .. } => "hold",
             Command::HealPeers { .. } => "link",
             Command::CreateTopic { .. } | Command::DeleteTopic { .. } | Command::Admin(_) => {
                 "folder"

@@ -28,6 +28,7 @@ const CONSOLE: &str = "console";
 
 /// What the console consumer looks at before `--from-beginning`.
 const LOOKS: i32 = 30_000;
+const FAILED: &str = "kafka.common.ConsumerRebalanceFailedException";
 const FOUND: &str = "Found previous offset information for this group {group}. Please use \
     --delete-consumer-offsets to delete previous offsets metadata";
 
@@ -127,7 +128,7 @@ impl Player {
         let spec = ConsumerSpec { group, wanted: wanted(op)?, set };
         let command = Command::StartConsumer { name: name.into(), spec: spec.into() };
         self.sim.command(command)?;
-        self.leaning.apply(&mut self.sim, name);
+        self.leaning.apply(&mut self.sim, name, self.begun);
         Ok(())
     }
 
@@ -139,10 +140,10 @@ impl Player {
         let consumer = consumer(&self.sim, name);
         match consumer {
             Some(consumer) if consumer.reading => format!("returned after {took} ms"),
-            Some(consumer) => format!(
-                "kafka.common.ConsumerRebalanceFailedException: {} can't rebalance after {} retries",
-                consumer.id, consumer.options.retries
-            ),
+            Some(consumer) => {
+                let (id, retries) = (&consumer.id, consumer.options.retries);
+                format!("{FAILED}: {id} can't rebalance after {retries} retries")
+            }
             None => "not running".into(),
         }
     }
@@ -181,7 +182,7 @@ impl Player {
         let gone = |sim: &Sim, name: &str| !sim.is_running(&who(name));
         for name in &names {
             self.sim.command(Command::Stop(who(name)))?;
-            self.leaning.apply(&mut self.sim, name);
+            self.leaning.apply(&mut self.sim, name, self.begun);
             if !at_once {
                 let until = self.sim.now() + LIFE;
                 self.sim.run(until, |sim| gone(sim, name));
@@ -215,6 +216,51 @@ impl Player {
             }
         }
         self.start_consumer(op, &console(n))
+    }
+}
+
+impl Player {
+    /// The same ops several times, each in a group of its own; those that are told by name are
+    /// measured. Nothing is steered. [recordings/0.8.2.2/consumer-race-stats]
+    pub(super) fn statistics(&mut self, step: &Value) -> Known<Vec<Value>> {
+        only(&step["op"], "runs group ops")?;
+        let mut told = step["runs"].as_array().into_iter().flatten();
+        let mut runs = Vec::new();
+        for run in 1..=step["op"]["runs"].as_u64().unwrap_or(0) {
+            let ops = step["op"]["ops"].to_string().replace("{run}", &run.to_string());
+            let ops: Value = serde_json::from_str(&ops).unwrap_or_default();
+            for op in ops.as_array().into_iter().flatten() {
+                self.sim.forget();
+                self.begun = self.sim.now();
+                let mut bare = op.clone();
+                for field in ["quiet_s", "until", "max_s"] {
+                    bare.as_object_mut().and_then(|fields| fields.remove(field));
+                }
+                self.consumer_op(&bare, &mut Done::default())?;
+                self.wait(op)?;
+                if op["until"].is_null() {
+                    continue;
+                }
+                let events = events(&self.sim.heard, |_| 0);
+                let mut fact = rebalance(&self.transactions(step), &events).unwrap_or_default();
+                fact["what"] = told.next().map_or(Value::Null, |told| told["what"].clone());
+                fact["run"] = run.into();
+                fact["settled"] = self.all_hold(op)?.into();
+                runs.push(fact);
+            }
+        }
+        self.sim.forget();
+        Ok(runs)
+    }
+
+    fn all_hold(&self, op: &Value) -> Known<bool> {
+        for text in op["until"].as_array().into_iter().flatten() {
+            let condition = super::until::Condition::parse(text.as_str().unwrap_or_default())?;
+            if !condition.holds(&self.sim, &super::facts::Tree::new()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

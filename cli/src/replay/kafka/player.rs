@@ -39,15 +39,15 @@ pub struct Player {
     pub(super) consumer_settings: Value,
     /// How this step's links lean.
     pub(super) leaning: Leaning,
-    /// The step that is played.
-    recorded: Value,
+    /// How many requests came before each entry of a consumer that was paced.
+    pub seen: std::collections::BTreeMap<String, Vec<u32>>,
     /// The tree when the step began.
     before: Tree,
     pub steered: Vec<Value>,
     later: i64,
     index: usize,
     /// When the step's op began.
-    begun: Instant,
+    pub(super) begun: Instant,
     quiet: Span,
     hand_ms: Option<i32>,
 }
@@ -91,7 +91,7 @@ impl Player {
             sim,
             consumer_settings: given["consumer"].clone(),
             leaning: Leaning::default(),
-            recorded: Value::Null,
+            seen: Default::default(),
             before: if has_root(release) { Tree::new() } else { before },
             steered: Vec::new(),
             later,
@@ -128,6 +128,12 @@ impl Player {
             load::load(&mut self.sim, step, quiet, self.later)?;
             return Ok((self.facts(step, Done::default()), 0));
         }
+        if index == 0 && step["op"]["op"] == "race-statistics" {
+            load::load(&mut self.sim, step, self.quiet, self.later)?;
+            let mut facts = self.facts(step, Done::default()).take();
+            facts["runs"] = self.statistics(step)?.into();
+            return Ok((facts, 0));
+        }
         let chance = Chance::of(step, &self.sim);
         let mut done = self.play(step, &chance, moment)?;
         let fits = chance.ticks_fit(&self.transactions(step));
@@ -151,17 +157,14 @@ impl Player {
         self.begun = self.sim.now();
         self.before = facts::tree(&self.sim, self.release);
         self.sim.forget();
-        self.leaning.held = lean::joins(&self.recorded, self.begun, sim::BOOT);
     }
 
     fn play(&mut self, step: &Value, chance: &Chance, moment: &Moment) -> Known<Done> {
         let mut done = Done::default();
         self.sim.run_for(moment.later);
         self.begun = self.sim.now();
-        self.recorded = step.clone();
         self.leaning = moment.leaning.clone();
-        self.leaning.held = lean::joins(step, self.begun, sim::BOOT);
-        self.leaning.apply_all(&mut self.sim);
+        self.leaning.apply_all(&mut self.sim, self.begun);
         if chance.lean(&mut self.sim) {
             done.chance.push("controller-race");
         }
@@ -173,6 +176,8 @@ impl Player {
             asked_fact(read)?;
         }
         chance.straighten(&mut self.sim);
+        let paces = std::mem::take(&mut self.sim.paces);
+        self.seen = paces.into_iter().map(|(name, pace)| (name, pace.seen)).collect();
         self.leaning.straighten(&mut self.sim);
         Ok(done)
     }
@@ -391,7 +396,7 @@ impl Player {
 
     // --- Waiting ---------------------------------------------------------------------------------
 
-    fn conditions(&mut self, step: &Value, until: Instant) -> Known<()> {
+    pub(super) fn conditions(&mut self, step: &Value, until: Instant) -> Known<()> {
         for text in step["until"].as_array().into_iter().flatten() {
             let condition = Condition::parse(text.as_str().unwrap_or_default())?;
             let before = &self.before;
@@ -401,7 +406,7 @@ impl Player {
     }
 
     /// The step's conditions, its pause, and then nothing new for its quiet time.
-    fn wait(&mut self, step: &Value) -> Known<()> {
+    pub(super) fn wait(&mut self, step: &Value) -> Known<()> {
         let returned = self.sim.now();
         let end = returned + limit(step);
         let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
@@ -433,7 +438,7 @@ impl Player {
 
     // --- What was seen ---------------------------------------------------------------------------
 
-    fn transactions(&self, step: &Value) -> Value {
+    pub(super) fn transactions(&self, step: &Value) -> Value {
         let unseen =
             step["note"].as_str().is_some_and(|note| note.contains("missing from zk_txns"));
         let entries = self.sim.log.iter().filter(|logged| {

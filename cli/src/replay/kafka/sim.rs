@@ -1,6 +1,6 @@
 //! The simulated world and what an onlooker keeps of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use kafkascope_core::base::{Instant, Span};
@@ -8,7 +8,8 @@ use kafkascope_core::kafka::consumer_zk::event::Event as Told;
 use kafkascope_core::kafka::{Event as KafkaEvent, TopicPartition, paths};
 use kafkascope_core::world::log::Logged;
 use kafkascope_core::world::proc::{Kind, Proc, ZOOKEEPER};
-use kafkascope_core::world::{Command, Config, Event, Row, Who, World};
+use kafkascope_core::world::{Command, Config, Event, Fact, Row, Who, World};
+use kafkascope_core::zk::op::ToServer;
 use kafkascope_core::zk::server::TxnKind;
 use serde_json::Value;
 
@@ -40,7 +41,44 @@ pub struct Sim {
     pub heard: Vec<Heard>,
     /// What each consumer's application got since it started, in that order.
     pub consumed: BTreeMap<String, BTreeMap<TopicPartition, Vec<(u64, u64)>>>,
+    /// Consumers whose entries in the log shall come at certain moments.
+    pub paces: BTreeMap<String, Pace>,
     commands: Vec<(Instant, Arc<Command>)>,
+}
+
+/// Gates in the link of a consumer to ZooKeeper, one for each of its entries in the log.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    pub gates: Vec<Gate>,
+    /// How many entries came, and how many requests left since the last of them.
+    came: usize,
+    asked: u32,
+    /// How many requests before each entry's own.
+    pub seen: Vec<u32>,
+    /// Before when it does not go on after its tries' begins and after each release.
+    pub tries: VecDeque<Instant>,
+    pub releases: VecDeque<Instant>,
+}
+
+/// The request that makes an entry does not arrive before `at`; what is asked before it not
+/// before `soonest`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gate {
+    pub soonest: Instant,
+    pub at: Instant,
+    pub reads: u32,
+}
+
+impl Pace {
+    pub fn new(gates: Vec<Gate>) -> Pace {
+        Pace { gates, ..Pace::default() }
+    }
+
+    /// Until when nothing passes now.
+    fn hold(&self) -> Option<Instant> {
+        let gate = self.gates.get(self.came)?;
+        Some(if self.asked >= gate.reads { gate.at } else { gate.soonest })
+    }
 }
 
 /// An event of a consumer.
@@ -65,6 +103,7 @@ impl Sim {
             told: Vec::new(),
             heard: Vec::new(),
             consumed: BTreeMap::new(),
+            paces: BTreeMap::new(),
             commands: Vec::new(),
         }
     }
@@ -101,10 +140,15 @@ impl Sim {
             }
             let session = entry.txn.session;
             if let Some(index) = self.world.owners.get(&session) {
-                self.names.name(session, &self.world.proc(*index).kind);
+                let kind = self.world.proc(*index).kind.clone();
+                self.names.name(session, &kind);
+                if let Kind::Consumer(name) = kind {
+                    self.pace(&name);
+                }
             }
             self.log.push(entry);
         }
+        self.count_requests();
         rows
     }
 
@@ -133,7 +177,7 @@ impl Sim {
         match &row.event {
             Event::Started => _ = self.consumed.insert(consumer, BTreeMap::new()),
             Event::Kafka(event) => {
-                if let KafkaEvent::Consumer(Told::Consumed { tp, from, count }) = &**event {
+                if let KafkaEvent::Consumer(Told::Consumed { tp, from, count, .. }) = &**event {
                     let of_consumer = self.consumed.entry(consumer.clone()).or_default();
                     let ranges = of_consumer.entry(tp.clone()).or_default();
                     let end = from + u64::from(*count);
@@ -142,6 +186,7 @@ impl Sim {
                         _ => ranges.push((*from, end)),
                     }
                 }
+                self.hold_by_line(&consumer, event);
                 self.heard.push(Heard { at: row.at, consumer, event: event.clone() });
             }
             _ => {}
@@ -243,6 +288,47 @@ impl Sim {
     pub fn hold_back(&mut self, consumer: &str, until: Instant) {
         if let Some(index) = self.world.find(&Who::Consumer(consumer.into())) {
             self.world.links.change(index, ZOOKEEPER, |link| link.held_until = until);
+        }
+    }
+
+    /// An entry of a consumer came: the next one has its own gate.
+    fn pace(&mut self, consumer: &str) {
+        let Some(pace) = self.paces.get_mut(consumer) else { return };
+        pace.seen.push(pace.asked.saturating_sub(1));
+        pace.came += 1;
+        pace.asked = 0;
+        let hold = pace.hold().unwrap_or(Instant::ZERO);
+        self.hold_back(consumer, hold);
+    }
+
+    /// What it wrote into its log has its time too.
+    fn hold_by_line(&mut self, consumer: &str, event: &KafkaEvent) {
+        let Some(pace) = self.paces.get_mut(consumer) else { return };
+        let line = match event {
+            KafkaEvent::Consumer(Told::Attempt { .. }) => pace.tries.pop_front(),
+            KafkaEvent::Consumer(Told::Released { .. }) => pace.releases.pop_front(),
+            _ => None,
+        };
+        if let Some(line) = line {
+            let hold = pace.hold().unwrap_or(Instant::ZERO).max(line);
+            self.hold_back(consumer, hold);
+        }
+    }
+
+    /// Requests left: whose entry is next may have to wait.
+    fn count_requests(&mut self) {
+        if self.paces.is_empty() {
+            return;
+        }
+        for fact in std::mem::take(&mut self.world.facts) {
+            let Fact::Asked { proc, frame: ToServer::Request { .. }, .. } = fact else { continue };
+            let Kind::Consumer(name) = self.world.proc(proc).kind.clone() else { continue };
+            let Some(pace) = self.paces.get_mut(&*name) else { continue };
+            pace.asked += 1;
+            let full = pace.gates.get(pace.came).is_some_and(|gate| pace.asked == gate.reads);
+            if let Some(hold) = pace.hold().filter(|_| full) {
+                self.hold_back(&name, hold);
+            }
         }
     }
 

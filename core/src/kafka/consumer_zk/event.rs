@@ -84,6 +84,7 @@ pub enum Event {
         tp: TopicPartition,
         from: Offset,
         count: u32,
+        by_hand: bool,
     },
     /// What it writes into its own log besides.
     Note(Note),
@@ -96,7 +97,8 @@ impl Event {
             matches!(note, Note::SessionIsNew | Note::TopicsAdded(_) | Note::TopicsLost(_))
         };
         match self {
-            Event::Claimed { .. } | Event::Positioned { .. } | Event::Consumed { .. } => true,
+            Event::Claimed { .. } | Event::Positioned { .. } => true,
+            Event::Consumed { by_hand, .. } => !by_hand,
             Event::Note(note) => !told(note),
             _ => false,
         }

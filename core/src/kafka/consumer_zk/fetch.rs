@@ -17,7 +17,7 @@ use crate::kafka::paths;
 const BACKOFF: Span = Span::from_millis(200);
 /// From the claims to the first question who leads: threads and connections begin. A rebalance
 /// that follows at once finds no positions to commit. [seen: recordings/0.8.2.2/consumer-conflicts]
-const FIRST: Span = Span::from_millis(100);
+const FIRST: Span = Span::from_millis(90);
 /// So long a broker may take to tell who leads.
 const PATIENCE: Span = Span::from_secs(10);
 /// `queued.max.message.chunks`
@@ -29,6 +29,8 @@ struct Chunk {
     tp: TopicPartition,
     from: Offset,
     count: u32,
+    /// A person had one of them sent.
+    by_hand: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -273,7 +275,8 @@ impl Connector {
             Ok(fetched) if fetched.from == owned.fetched && !fetched.records.is_empty() => {
                 let count = u32::try_from(fetched.records.len()).unwrap_or(u32::MAX);
                 owned.fetched += u64::from(count);
-                let chunk = Chunk { tp, from: fetched.from, count };
+                let by_hand = fetched.records.iter().any(|record| record.by_hand);
+                let chunk = Chunk { tp, from: fetched.from, count, by_hand };
                 self.fetcher.queues.entry(owned.stream).or_default().push_back(chunk);
             }
             Ok(_) => {}
@@ -296,12 +299,12 @@ impl Connector {
         let mut handed = false;
         for stream in streams {
             while self.fetcher.busy.get(&stream).is_none_or(|until| *until <= ctx.now) {
-                let Some((tp, from, count)) = self.next_of(stream) else { break };
+                let Some((tp, from, count, by_hand)) = self.next_of(stream) else { break };
                 handed = true;
                 if let Some(owned) = self.owned.get_mut(&tp) {
                     owned.position = from + u64::from(count);
                 }
-                self.note(ctx, Event::Consumed { tp, from, count });
+                self.note(ctx, Event::Consumed { tp, from, count, by_hand });
                 if self.options.processing_us > 0 {
                     let until = ctx.now + Span::from_micros(u64::from(self.options.processing_us));
                     self.fetcher.busy.insert(stream, until);
@@ -317,14 +320,14 @@ impl Connector {
     }
 
     /// A chunk, or one record of it.
-    fn next_of(&mut self, stream: u32) -> Option<(TopicPartition, Offset, u32)> {
+    fn next_of(&mut self, stream: u32) -> Option<(TopicPartition, Offset, u32, bool)> {
         let queue = self.fetcher.queues.get_mut(&stream)?;
         let chunk = queue.front_mut()?;
         if self.options.processing_us == 0 || chunk.count == 1 {
             let chunk = queue.pop_front()?;
-            return Some((chunk.tp, chunk.from, chunk.count));
+            return Some((chunk.tp, chunk.from, chunk.count, chunk.by_hand));
         }
-        let one = (chunk.tp.clone(), chunk.from, 1);
+        let one = (chunk.tp.clone(), chunk.from, 1, chunk.by_hand);
         chunk.from += 1;
         chunk.count -= 1;
         Some(one)

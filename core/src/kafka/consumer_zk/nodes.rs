@@ -66,9 +66,8 @@ pub fn registration(wanted: &Wanted, wall_ms: i64) -> Data {
             ("black_list", format!("{}:{streams}", quoted(&cleaned(regex))))
         }
     };
-    let text = format!(
-        r#"{{"version":1,"subscription":{{{subscription}}},"pattern":"{pattern}","timestamp":"{wall_ms}"}}"#
-    );
+    let said = format!(r#""subscription":{{{subscription}}},"pattern":"{pattern}""#);
+    let text = format!(r#"{{"version":1,{said},"timestamp":"{wall_ms}"}}"#);
     Some(text.into_bytes().into())
 }
 

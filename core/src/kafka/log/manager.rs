@@ -48,6 +48,9 @@ pub struct Rules {
     pub retention: Option<u64>,
     /// `acks` may be any number of replicas, as in 0.8.
     pub counts_acks: bool,
+    /// A mutation: the high watermark doesn't wait for followers.
+    #[cfg(feature = "mutations")]
+    pub commits_alone: bool,
 }
 
 /// The log files and what goes on around them. The files survive the process, the rest does not.
@@ -185,7 +188,8 @@ impl ReplicaManager {
         let from = log.end();
         log.append(records.iter().cloned());
         let count = records.len() as u32;
-        note(ctx, Event::Appended { broker: me, tp: tp.clone(), from, count });
+        let by_hand = records.iter().any(|record| record.by_hand);
+        note(ctx, Event::Appended { broker: me, tp: tp.clone(), from, count, by_hand });
         self.unsettled.insert(tp.clone());
         Ok((from, waits))
     }
@@ -319,7 +323,12 @@ impl ReplicaManager {
             high_watermark::Follower { leo, in_sync: true, recent: false }
         });
         let (before, end) = (log.high_watermark, log.end());
-        let to = high_watermark::of_leader(before, end, in_sync).min(end);
+        #[cfg_attr(not(feature = "mutations"), expect(unused_mut))]
+        let mut to = high_watermark::of_leader(before, end, in_sync).min(end);
+        #[cfg(feature = "mutations")]
+        if self.rules.commits_alone {
+            to = end;
+        }
         if to > before {
             let log = Arc::make_mut(&mut self.store).log(tp);
             log.high_watermark = to;

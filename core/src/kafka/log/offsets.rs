@@ -12,7 +12,6 @@ use crate::kafka::broker::Ctx;
 use crate::kafka::data::{Code, Msg, Offset, Record};
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::partitioner;
-use crate::sim::RowId;
 
 pub const TOPIC: &str = "__consumer_offsets";
 
@@ -65,7 +64,8 @@ impl ReplicaManager {
                 let record = |(tp, offset): &(TopicPartition, Offset)| Record {
                     key: Some(key(&group, tp)),
                     value: offset.to_string().into(),
-                    sent: RowId::NONE,
+                    sent: crate::sim::RowId::NONE,
+                    by_hand: false,
                 };
                 let records: Arc<[Record]> = offsets.iter().map(record).collect();
                 // `offsets.commit.required.acks`: all that are in sync.
@@ -126,7 +126,8 @@ mod tests {
         let record = |value: &str| Record {
             key: Some(key("g", &tp)),
             value: value.into(),
-            sent: RowId::NONE,
+            sent: crate::sim::RowId::NONE,
+            by_hand: false,
         };
         let mut log = Log::default();
         log.append(["3", "7", "9"].map(record));

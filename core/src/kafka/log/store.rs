@@ -24,6 +24,7 @@ pub enum Event {
         tp: TopicPartition,
         from: Offset,
         count: u32,
+        by_hand: bool,
     },
     Copied {
         broker: u32,
@@ -196,10 +197,14 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::RowId;
 
     fn numbers(from: u64, to: u64) -> impl Iterator<Item = Record> {
-        (from..to).map(|n| Record { key: None, value: n.to_string().into(), sent: RowId::NONE })
+        (from..to).map(|n| Record {
+            key: None,
+            value: n.to_string().into(),
+            sent: crate::sim::RowId::NONE,
+            by_hand: false,
+        })
     }
 
     fn values(log: &Log, from: Offset, to: Offset) -> Vec<String> {

@@ -10,7 +10,6 @@ use crate::kafka::broker::{Ctx, Effect, Timer};
 use crate::kafka::data::{Code, Fetched, Msg, NO_LIMIT, Offset, Record, Reset};
 use crate::kafka::event::Event as Note;
 use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
-use crate::sim::RowId;
 
 /// A client's number.
 const CLIENT: u32 = 1 << 24;
@@ -115,7 +114,12 @@ impl Net {
     }
 
     fn produce(&mut self, acks: i16, values: std::ops::Range<u64>) {
-        let record = |n: u64| Record { key: None, value: n.to_string().into(), sent: RowId::NONE };
+        let record = |n: u64| Record {
+            key: None,
+            value: n.to_string().into(),
+            sent: crate::sim::RowId::NONE,
+            by_hand: false,
+        };
         let batches = vec![(t0(), values.map(record).collect())];
         let leader = self.state.leader;
         self.send(leader, Msg::Produce { id: 1, acks, batches });
@@ -219,7 +223,8 @@ fn a_new_leader_goes_on_from_its_own_log() {
     assert_eq!((net.log(2), net.log(3)), ((8, 8), (8, 8)));
     // The old one comes with a record that nobody else got: it goes.
     net.up.extend(old.map(|manager| (1, manager)));
-    let alone = Record { key: None, value: "alone".into(), sent: RowId::NONE };
+    let alone =
+        Record { key: None, value: "alone".into(), sent: crate::sim::RowId::NONE, by_hand: false };
     net.act(1, |manager, _, _| Arc::make_mut(&mut manager.store).log(&t0()).append([alone]));
     net.elect(2);
     net.wait();

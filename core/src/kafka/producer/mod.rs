@@ -142,12 +142,14 @@ pub enum Event {
         key: Option<Arc<str>>,
         count: u32,
         by: Choice,
+        by_hand: bool,
     },
     /// A broker took them.
     Acknowledged {
         tp: TopicPartition,
         from: Offset,
         count: u32,
+        by_hand: bool,
     },
     Failed {
         tp: Option<TopicPartition>,
@@ -182,6 +184,7 @@ struct Item {
     tries: u32,
     /// It was sent before.
     sent: bool,
+    by_hand: bool,
 }
 
 /// `message.send.max.retries` of the old producer; `retries` of the Java one, which has 0 unless
@@ -305,7 +308,7 @@ impl Producer {
     pub fn produce(&mut self, ctx: &mut Ctx<'_>, batch: &Batch) {
         for n in 0..u64::from(batch.count) {
             let value = batch.from.saturating_add(n).to_string();
-            self.take(&batch.topic, batch.partition, batch.key.clone(), value.into());
+            self.take(&batch.topic, batch.partition, (batch.key.clone(), value.into()), true);
         }
         self.listen(ctx);
         self.pump(ctx);
@@ -315,11 +318,12 @@ impl Producer {
         &mut self,
         topic: &Arc<str>,
         given: Option<u32>,
-        key: Option<Arc<str>>,
-        value: Arc<str>,
+        (key, value): (Option<Arc<str>>, Arc<str>),
+        by_hand: bool,
     ) {
         let (topic, tries) = (topic.clone(), RETRIES + 1);
-        self.queue.push_back(Item { topic, given, key, value, at: None, tries, sent: false });
+        let item = Item { topic, given, key, value, at: None, tries, sent: false, by_hand };
+        self.queue.push_back(item);
     }
 
     /// What it still has goes out first. [Producer#close]
@@ -365,7 +369,7 @@ impl Producer {
         if !busy {
             let turn = usize::try_from(self.made).unwrap_or(0).checked_rem(stream.keys.len());
             let key = turn.and_then(|turn| stream.keys.get(turn)).cloned();
-            self.take(&stream.topic, None, key, self.made.to_string().into());
+            self.take(&stream.topic, None, (key, self.made.to_string().into()), false);
             self.made += 1;
         }
         self.arm_stream(ctx, ctx.now + stream.every);

@@ -9,7 +9,6 @@ use crate::kafka::broker::Ctx;
 use crate::kafka::data::{Code, Msg, Offset, Record};
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::partitioner;
-use crate::sim::RowId;
 
 /// Records of one request.
 const REQUEST: usize = 1_000;
@@ -157,7 +156,8 @@ impl Producer {
         let record = |item: &Item| Record {
             key: item.key.clone(),
             value: item.value.clone(),
-            sent: RowId::NONE,
+            sent: crate::sim::RowId::NONE,
+            by_hand: item.by_hand,
         };
         let mut asked = Vec::new();
         for (tp, items) in &mut batches {
@@ -198,7 +198,8 @@ impl Producer {
                 Ok(from) => {
                     self.acknowledged += items.len() as u64;
                     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
-                    Producer::note(ctx, Event::Acknowledged { tp, from, count });
+                    let by_hand = items.iter().any(|item| item.by_hand);
+                    Producer::note(ctx, Event::Acknowledged { tp, from, count, by_hand });
                 }
                 Err(why) => self.failed(ctx, Some(tp), items, why),
             }
@@ -280,7 +281,8 @@ fn note_sent(ctx: &mut Ctx<'_>, tp: &TopicPartition, items: &[Item]) {
         if let Some(by) = run.first().and_then(by) {
             let (tp, key) = (tp.clone(), run[0].key.clone());
             let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
-            Producer::note(ctx, Event::Sent { tp, key, count, by });
+            let by_hand = run[0].by_hand;
+            Producer::note(ctx, Event::Sent { tp, key, count, by, by_hand });
         }
     }
 }

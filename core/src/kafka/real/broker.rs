@@ -446,7 +446,7 @@ impl Broker {
             Msg::Fetched { partitions } => {
                 self.replicas.fetched(ctx, self.id, from, &partitions);
             }
-            Msg::NotLeader { .. } => self.replicas.fetch_later(ctx),
+            Msg::NotLeader { partitions } => self.replicas.not_leader(ctx, from, &partitions),
             Msg::Probe if !self.replicas.stopping => send(ctx, from, Msg::Alive),
             Msg::Alive => self.replicas.heard(from, ctx.now),
             Msg::AlterIsr { epoch, changes } => {

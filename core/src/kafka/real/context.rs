@@ -48,6 +48,22 @@ pub struct Part {
     replicas: Vec<(u32, ReplicaState)>,
 }
 
+impl Part {
+    /// Whose turn it is to lead, and whether it does, once somebody does.
+    fn preferred(&self) -> Option<(u32, bool)> {
+        let (first, state) = (*self.assignment.first()?, self.leadership.as_ref()?);
+        Some((first, state.leader == Some(first)))
+    }
+}
+
+/// Partitions that a broker is the preferred leader of.
+#[derive(Clone, Debug, Default)]
+struct Preferred {
+    count: u64,
+    /// Of these, the ones that another broker leads, or nobody.
+    elsewhere: Arc<BTreeSet<TopicPartition>>,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Topic {
     pub parts: BTreeMap<u32, Part>,
@@ -55,15 +71,18 @@ pub struct Topic {
     pub id: Option<String>,
 }
 
+/// What grows with the partitions lies behind shared pointers: a copy of the world that is not
+/// followed by a change costs nothing for them.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Live brokers with the czxid of their registration.
     pub live: BTreeMap<u32, Zxid>,
     pub shutting_down: BTreeSet<u32>,
-    pub topics: BTreeMap<Arc<str>, Topic>,
+    topics: Arc<BTreeMap<Arc<str>, Arc<Topic>>>,
     /// Partitions that are not Online but should be.
     pub waiting: BTreeSet<TopicPartition>,
-    by_broker: BTreeMap<u32, BTreeSet<TopicPartition>>,
+    by_broker: BTreeMap<u32, Arc<BTreeSet<TopicPartition>>>,
+    preferred: BTreeMap<u32, Preferred>,
     /// Topics whose deletion was asked for.
     pub to_delete: BTreeSet<Arc<str>>,
     /// Of these, the ones that have to wait.
@@ -77,8 +96,91 @@ impl Context {
         self.topics.get(&tp.topic)?.parts.get(&tp.partition)
     }
 
-    pub fn part_mut(&mut self, tp: &TopicPartition) -> Option<&mut Part> {
-        self.topics.get_mut(&tp.topic)?.parts.get_mut(&tp.partition)
+    pub fn partition_count(&self) -> usize {
+        self.topics.values().map(|topic| topic.parts.len()).sum()
+    }
+
+    pub fn topics(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.topics.keys()
+    }
+
+    pub fn has_topic(&self, topic: &str) -> bool {
+        self.topics.contains_key(topic)
+    }
+
+    pub fn set_topic_id(&mut self, topic: &Arc<str>, id: Option<String>) {
+        self.topic_mut(topic).id = id;
+    }
+
+    fn topic_mut(&mut self, topic: &Arc<str>) -> &mut Topic {
+        let topics = Arc::make_mut(&mut self.topics);
+        Arc::make_mut(topics.entry(topic.clone()).or_default())
+    }
+
+    fn part_mut(&mut self, tp: &TopicPartition) -> Option<&mut Part> {
+        self.part(tp)?;
+        self.topic_mut(&tp.topic).parts.get_mut(&tp.partition)
+    }
+
+    /// What is known to stand in a partition's state znode.
+    pub fn set_leadership(&mut self, tp: &TopicPartition, leadership: Option<Leadership>) {
+        self.change(tp, |part| part.leadership = leadership);
+    }
+
+    /// Changes who should lead a partition or who does.
+    fn change(&mut self, tp: &TopicPartition, change: impl FnOnce(&mut Part)) {
+        let Some(part) = self.part_mut(tp) else { return };
+        let before = part.preferred();
+        change(part);
+        let after = part.preferred();
+        if before != after {
+            self.count_preferred(tp, before, after);
+        }
+    }
+
+    fn count_preferred(
+        &mut self,
+        tp: &TopicPartition,
+        before: Option<(u32, bool)>,
+        after: Option<(u32, bool)>,
+    ) {
+        if let Some((id, _)) = before {
+            let known = self.preferred.entry(id).or_default();
+            known.count = known.count.saturating_sub(1);
+            if known.elsewhere.contains(tp) {
+                Arc::make_mut(&mut known.elsewhere).remove(tp);
+            }
+        }
+        if let Some((id, leads)) = after {
+            let known = self.preferred.entry(id).or_default();
+            known.count += 1;
+            if !leads {
+                Arc::make_mut(&mut known.elsewhere).insert(tp.clone());
+            }
+        }
+    }
+
+    /// Partitions whose preferred leader is up but does not lead them, where these are more than
+    /// `percent` of all that it should lead. Those being deleted don't count. [§5]
+    pub fn imbalanced(&self, percent: u64) -> Vec<TopicPartition> {
+        let doomed = self.to_delete.iter().filter_map(|topic| self.topics.get(topic));
+        let mut excluded = BTreeMap::<u32, u64>::new();
+        for (id, _) in doomed.flat_map(|topic| topic.parts.values()).filter_map(Part::preferred) {
+            *excluded.entry(id).or_default() += 1;
+        }
+        let mut found = Vec::new();
+        for (id, known) in &self.preferred {
+            if known.elsewhere.is_empty() || !self.is_online(*id) {
+                continue;
+            }
+            let stays = |tp: &&TopicPartition| !self.is_to_be_deleted(&tp.topic);
+            let elsewhere = known.elsewhere.iter().filter(stays);
+            let total = known.count - excluded.get(id).copied().unwrap_or(0);
+            if elsewhere.clone().count() as u64 * 100 > percent * total {
+                found.extend(elsewhere.cloned());
+            }
+        }
+        found
     }
 
     /// Live and not shutting down.
@@ -92,15 +194,16 @@ impl Context {
 
     pub fn set_assignment(&mut self, tp: &TopicPartition, assignment: Vec<u32>) {
         for id in &assignment {
-            self.by_broker.entry(*id).or_default().insert(tp.clone());
+            let held = self.by_broker.entry(*id).or_default();
+            Arc::make_mut(held).insert(tp.clone());
         }
-        let topic = self.topics.entry(tp.topic.clone()).or_default();
-        topic.parts.entry(tp.partition).or_default().assignment = assignment;
+        self.topic_mut(&tp.topic).parts.entry(tp.partition).or_default();
+        self.change(tp, |part| part.assignment = assignment);
     }
 
     /// Partitions with a replica on a broker.
     pub fn on_broker(&self, id: u32) -> impl Iterator<Item = &TopicPartition> {
-        self.by_broker.get(&id).into_iter().flatten()
+        self.by_broker.get(&id).into_iter().flat_map(|held| held.iter())
     }
 
     pub fn of_topic(&self, topic: &Arc<str>) -> Vec<TopicPartition> {
@@ -152,14 +255,16 @@ impl Context {
     pub fn remove_topic(&mut self, topic: &Arc<str>) {
         for tp in self.of_topic(topic) {
             self.waiting.remove(&tp);
-            let assignment = self.part(&tp).map(|part| part.assignment.clone());
-            for id in assignment.into_iter().flatten() {
+            let Some(part) = self.part(&tp) else { continue };
+            let (assignment, preferred) = (part.assignment.clone(), part.preferred());
+            self.count_preferred(&tp, preferred, None);
+            for id in assignment {
                 if let Some(held) = self.by_broker.get_mut(&id) {
-                    held.remove(&tp);
+                    Arc::make_mut(held).remove(&tp);
                 }
             }
         }
-        self.topics.remove(topic);
+        Arc::make_mut(&mut self.topics).remove(topic);
         self.to_delete.remove(topic);
         self.ineligible.remove(topic);
         self.begun.remove(topic);
@@ -170,7 +275,7 @@ impl Context {
             digest.u64(u64::from(*id));
             digest.i64(*czxid);
         }
-        for (name, topic) in &self.topics {
+        for (name, topic) in &*self.topics {
             digest.text(name);
             for (number, part) in &topic.parts {
                 digest.u64(u64::from(*number));
@@ -182,5 +287,61 @@ impl Context {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tp(topic: &str, partition: u32) -> TopicPartition {
+        TopicPartition { topic: topic.into(), partition }
+    }
+
+    fn led_by(leader: Option<u32>) -> Option<Leadership> {
+        let (leader_epoch, controller_epoch, zk_version) = (0, 1, 0);
+        let isr = leader.into_iter().collect();
+        let recovering = false;
+        Some(Leadership { leader, leader_epoch, isr, controller_epoch, zk_version, recovering })
+    }
+
+    /// Two of broker 1's four partitions and the one of broker 2 are led by others.
+    fn context() -> Context {
+        let mut context = Context::default();
+        context.live.extend([(1, 0), (2, 0), (3, 0)]);
+        for partition in 0..4 {
+            context.set_assignment(&tp("a", partition), vec![1, 2]);
+            let leader = if partition < 2 { 2 } else { 1 };
+            context.set_leadership(&tp("a", partition), led_by(Some(leader)));
+        }
+        context.set_assignment(&tp("b", 0), vec![2, 3]);
+        context.set_leadership(&tp("b", 0), led_by(None));
+        context
+    }
+
+    #[test]
+    fn who_leads_for_another_is_counted() {
+        let mut context = context();
+        let elsewhere = [tp("a", 0), tp("a", 1), tp("b", 0)];
+        assert_eq!(context.imbalanced(10), elsewhere);
+        assert_eq!(context.imbalanced(50), elsewhere[2..]);
+        context.shutting_down.insert(2);
+        assert_eq!(context.imbalanced(10), elsewhere[..2]);
+        context.set_leadership(&tp("a", 0), led_by(Some(1)));
+        assert_eq!(context.imbalanced(24), elsewhere[1..2]);
+        assert_eq!(context.imbalanced(25), []);
+    }
+
+    #[test]
+    fn what_is_deleted_does_not_count() {
+        let mut context = context();
+        context.set_assignment(&tp("c", 0), vec![1]);
+        context.set_leadership(&tp("c", 0), led_by(Some(1)));
+        context.to_delete.insert("a".into());
+        assert_eq!(context.imbalanced(0), [tp("b", 0)]);
+        context.remove_topic(&"a".into());
+        assert_eq!(context.imbalanced(0), [tp("b", 0)]);
+        context.set_leadership(&tp("c", 0), led_by(Some(2)));
+        assert_eq!(context.imbalanced(99), [tp("c", 0), tp("b", 0)]);
     }
 }

@@ -50,9 +50,19 @@ pub struct Replica {
     waiting: BTreeSet<u32>,
 }
 
+pub type Map = BTreeMap<TopicPartition, Arc<Replica>>;
+
+/// A replica that is about to change.
+fn of<'a>(map: &'a mut Arc<Map>, tp: &TopicPartition) -> Option<&'a mut Replica> {
+    // Look first: what isn't there must not cost a copy.
+    map.contains_key(tp).then_some(())?;
+    Arc::make_mut(map).get_mut(tp).map(Arc::make_mut)
+}
+
 #[derive(Clone, Default)]
 pub struct Replicas {
-    pub map: BTreeMap<TopicPartition, Replica>,
+    /// Shared between copies of the world until it changes.
+    pub map: Arc<Map>,
     /// Of these the broker, told to stop following, still has a fetch under way: chance, for those
     /// who replay a recording. [spec kafka-zk.md F8]
     pub late: BTreeSet<TopicPartition>,
@@ -60,6 +70,8 @@ pub struct Replicas {
     pub stopping: bool,
     /// When each follower was last heard from.
     heard: BTreeMap<u32, Instant>,
+    /// Silent followers that are in no ISR here any more, so that nobody looks for them again.
+    left: BTreeSet<u32>,
     /// Led partitions with a member of the ISR that has not asked yet.
     unheard: BTreeSet<TopicPartition>,
     started_at: Instant,
@@ -96,6 +108,7 @@ impl Replicas {
 
     pub fn heard(&mut self, from: u32, now: Instant) {
         self.heard.insert(from, now);
+        self.left.remove(&from);
     }
 
     fn leads(replica: &Replica, me: u32) -> bool {
@@ -139,6 +152,9 @@ impl Replicas {
         let (leader, leader_epoch) = (state.leader, state.leader_epoch);
         let leads = leader == Some(me);
         // Whoever led before goes on hearing its followers.
+        if leads {
+            self.left.clear();
+        }
         let led = self.map.get(&tp).filter(|known| leads && Replicas::leads(known, me));
         let (since, fetchers) = match led {
             Some(known) => (known.since, known.fetchers.clone()),
@@ -166,7 +182,7 @@ impl Replicas {
             true => _ = self.missing.remove(&tp),
             false => _ = self.missing.insert(tp.clone()),
         }
-        self.map.insert(tp.clone(), replica);
+        Arc::make_mut(&mut self.map).insert(tp.clone(), Arc::new(replica));
         let broker = me;
         ctx.out.push(Effect::Note(match leads {
             true => Note::BecameLeader { broker, tp, leader_epoch },
@@ -178,14 +194,15 @@ impl Replicas {
         for tp in tps {
             self.missing.remove(tp);
             if !delete {
-                let Some(replica) = self.map.get_mut(tp) else { continue };
+                let Some(replica) = of(&mut self.map, tp) else { continue };
                 replica.stopped = true;
                 replica.caught_up = false;
                 if let (true, Some(leader)) = (self.late.remove(tp), replica.state.leader) {
                     let partitions = Arc::from([tp.clone()]);
                     send(ctx, leader, Msg::Fetch { partitions });
                 }
-            } else if self.map.remove(tp).is_some() {
+            } else if self.map.contains_key(tp) {
+                Arc::make_mut(&mut self.map).remove(tp);
                 self.unheard.remove(tp);
                 self.changes.remove(tp);
                 self.untold.remove(tp);
@@ -205,8 +222,31 @@ impl Replicas {
         self.fetch_later(ctx);
     }
 
-    pub fn fetch_later(&mut self, ctx: &mut Ctx<'_>) {
+    fn fetch_later(&mut self, ctx: &mut Ctx<'_>) {
         self.arm_fetch(ctx, FETCH_AGAIN);
+    }
+
+    /// What this broker fetches from another one, as far as it was told.
+    pub fn followed(&self, leader: u32) -> Vec<TopicPartition> {
+        let follows = |replica: &Replica| replica.state.leader == Some(leader) && !replica.stopped;
+        let found = self.map.iter().filter(|(_, replica)| follows(replica));
+        found.map(|(tp, _)| tp.clone()).collect()
+    }
+
+    /// The leader doesn't know yet that it is one: it is asked again.
+    pub fn not_leader(&mut self, ctx: &mut Ctx<'_>, leader: u32, tps: &[TopicPartition]) {
+        for tp in tps {
+            let Some(replica) = self.map.get(tp) else { continue };
+            if replica.state.leader == Some(leader) && !replica.stopped {
+                self.missing.insert(tp.clone());
+                if replica.caught_up
+                    && let Some(replica) = of(&mut self.map, tp)
+                {
+                    replica.caught_up = false;
+                }
+            }
+        }
+        self.fetch_later(ctx);
     }
 
     fn arm_fetch(&mut self, ctx: &mut Ctx<'_>, after: Span) {
@@ -239,7 +279,7 @@ impl Replicas {
         self.heard(from, ctx.now);
         let (mut mine, mut others) = (Vec::new(), Vec::new());
         for tp in tps {
-            let Some(replica) = self.map.get_mut(tp).filter(|r| Replicas::leads(r, me)) else {
+            let Some(replica) = of(&mut self.map, tp).filter(|r| Replicas::leads(r, me)) else {
                 others.push(tp.clone());
                 continue;
             };
@@ -264,7 +304,7 @@ impl Replicas {
 
     pub fn fetched(&mut self, ctx: &mut Ctx<'_>, me: u32, leader: u32, tps: &[TopicPartition]) {
         for tp in tps {
-            if let Some(replica) = self.map.get_mut(tp)
+            if let Some(replica) = of(&mut self.map, tp)
                 && replica.state.leader == Some(leader)
                 && !replica.stopped
                 && !replica.caught_up
@@ -285,7 +325,9 @@ impl Replicas {
         tp: &TopicPartition,
         joined: u32,
     ) {
-        let Some(replica) = self.map.get_mut(tp).filter(|r| Replicas::leads(r, me)) else { return };
+        let Some(replica) = of(&mut self.map, tp).filter(|r| Replicas::leads(r, me)) else {
+            return;
+        };
         if replica.state.isr.contains(&joined) || !replica.replicas.contains(&joined) {
             return;
         }
@@ -306,7 +348,7 @@ impl Replicas {
         tp: &TopicPartition,
         isr: Vec<u32>,
     ) {
-        let Some(replica) = self.map.get_mut(tp) else { return };
+        let Some(replica) = of(&mut self.map, tp) else { return };
         replica.busy = true;
         if settings.release.alters_isr_by_controller() {
             self.changes.insert(tp.clone(), isr);
@@ -371,7 +413,7 @@ impl Replicas {
         let mut again = Vec::new();
         for (tp, answer) in answers {
             let Some(asked) = self.in_flight.remove(&tp) else { continue };
-            let Some(replica) = self.map.get_mut(&tp) else { continue };
+            let Some(replica) = of(&mut self.map, &tp) else { continue };
             replica.busy = false;
             let waiting = std::mem::take(&mut replica.waiting);
             if let Ok(state) = answer
@@ -383,7 +425,7 @@ impl Replicas {
             }
         }
         for (tp, id) in again {
-            if let Some(replica) = self.map.get_mut(&tp)
+            if let Some(replica) = of(&mut self.map, &tp)
                 && Replicas::leads(replica, me)
                 && !replica.state.isr.contains(&id)
                 && !replica.busy
@@ -409,7 +451,7 @@ impl Replicas {
         isr: Vec<u32>,
         result: Answer,
     ) {
-        let Some(replica) = self.map.get_mut(tp) else { return };
+        let Some(replica) = of(&mut self.map, tp) else { return };
         replica.busy = false;
         let waiting = std::mem::take(&mut replica.waiting);
         // A mismatch is skipped: the controller's order is on its way. [I4]
@@ -429,14 +471,15 @@ impl Replicas {
 
     /// Nobody knows whether the write was done: the next fetch or look asks anew.
     pub fn isr_lost(&mut self, tp: &TopicPartition) {
-        if let Some(replica) = self.map.get_mut(tp) {
+        if let Some(replica) = of(&mut self.map, tp) {
             replica.busy = false;
         }
     }
 
     pub fn session_lost(&mut self) {
-        for replica in self.map.values_mut() {
-            replica.busy = false;
+        let busy = self.map.iter().filter(|(_, replica)| replica.busy);
+        for tp in busy.map(|(tp, _)| tp.clone()).collect::<Vec<_>>() {
+            self.isr_lost(&tp);
         }
         self.asked.clear();
         self.in_flight.clear();
@@ -502,12 +545,17 @@ impl Replicas {
             let heard = self.heard.get(id).copied().unwrap_or(Instant::ZERO).max(since);
             ctx.now.since(heard).0 > limit.0
         };
-        let stale = self.heard.keys().any(|id| silent(id, Instant::ZERO));
-        let looked: Vec<TopicPartition> = match stale {
-            true => self.map.keys().cloned().collect(),
-            false => self.unheard.iter().cloned().collect(),
+        let stale: Vec<u32> = self
+            .heard
+            .keys()
+            .copied()
+            .filter(|id| silent(id, Instant::ZERO) && !self.left.contains(id))
+            .collect();
+        let looked: Vec<TopicPartition> = match stale.is_empty() {
+            false => self.map.keys().cloned().collect(),
+            true => self.unheard.iter().cloned().collect(),
         };
-        let mut shrunk = Vec::new();
+        let (mut shrunk, mut found) = (Vec::new(), BTreeSet::<u32>::new());
         for tp in looked {
             let Some(replica) = self.map.get(&tp).filter(|r| Replicas::leads(r, me)) else {
                 continue;
@@ -520,11 +568,13 @@ impl Replicas {
                         false => silent(id, replica.since),
                     }
             };
+            found.extend(stale.iter().filter(|id| replica.state.isr.contains(id)));
             let isr: Vec<u32> = replica.state.isr.iter().copied().filter(|id| !gone(id)).collect();
             if isr.len() < replica.state.isr.len() && !replica.busy {
                 shrunk.push((tp, isr));
             }
         }
+        self.left.extend(stale.iter().filter(|id| !found.contains(id)));
         let ask: Vec<u32> = self.heard.keys().copied().filter(|id| *id != me).collect();
         for (tp, isr) in shrunk {
             self.change(ctx, settings, &tp, isr);
@@ -555,7 +605,7 @@ impl Replicas {
     }
 
     pub fn digest(&self, digest: &mut Digest) {
-        for (tp, replica) in &self.map {
+        for (tp, replica) in &*self.map {
             digest.text(&tp.topic);
             digest.u64(u64::from(tp.partition));
             digest.i64(replica.state.leader.map_or(-1, i64::from));

@@ -1,7 +1,9 @@
 //! What no vector shows: mutations break exactly their rule, sessions move and outlive a restart.
 
 use super::*;
-use crate::zk::op::{ConnectRequest, Data, EventType, Reply, WatcherType, open_acl};
+use crate::zk::op::{ConnectRequest, Data, WatcherType, open_acl};
+#[cfg(feature = "mutations")]
+use crate::zk::op::{EventType, Reply};
 
 const IP: [u8; 4] = [127, 0, 0, 1];
 

@@ -69,7 +69,7 @@ impl Controller {
         let enabled = io.settings.delete_topics;
         let mut refused = false;
         for name in children {
-            if enabled && self.context.topics.contains_key(&name) {
+            if enabled && self.context.has_topic(&name) {
                 self.context.to_delete.insert(name);
             } else {
                 let path = paths::delete_topic(&name);

@@ -79,8 +79,10 @@ impl Controller {
         self.known = holder;
         if holder != Some(io.me) || !self.active {
             self.resign(io);
-            self.lost(io);
+            return self.lost(io);
         }
+        self.settled = true;
+        self.decided = true;
     }
 
     fn lost(&mut self, io: &mut Io<'_>) {

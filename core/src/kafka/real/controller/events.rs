@@ -31,7 +31,7 @@ impl Controller {
             Event::Topics => self.then([Step::ListTopics { first: false }]),
             Event::Deletions => self.then([Step::ListDeletions { first: false }]),
             Event::TopicData(topic) => {
-                if self.context.topics.contains_key(&topic) {
+                if self.context.has_topic(&topic) {
                     let op = Op::GetData { path: paths::topic(&topic), watch: true };
                     self.fiber.watch(op, watcher::TOPIC_DATA);
                     self.then([Step::TopicDataRead { topic }]);
@@ -139,9 +139,9 @@ impl Controller {
     fn notices_loaded(&mut self, tps: &[TopicPartition]) {
         for (tp, answer) in tps.iter().zip(self.fiber.take()) {
             if let Ok(Reply::Data { data, stat }) = answer
-                && let Some(part) = self.context.part_mut(tp)
+                && self.context.part(tp).is_some()
             {
-                part.leadership = registry::read_state(&data, stat.version);
+                self.context.set_leadership(tp, registry::read_state(&data, stat.version));
                 self.publish(tp);
             }
         }
@@ -194,9 +194,7 @@ impl Controller {
                 let answer = match result {
                     Ok(stat) => {
                         write.state.zk_version = stat.version;
-                        if let Some(part) = self.context.part_mut(&write.tp) {
-                            part.leadership = Some(write.state.clone());
-                        }
+                        self.context.set_leadership(&write.tp, Some(write.state.clone()));
                         self.publish(&write.tp);
                         Ok(write.state)
                     }

@@ -165,29 +165,7 @@ impl Controller {
     pub(super) fn rebalance(&mut self, io: &mut Io<'_>) {
         let every = Span::from_secs(u64::from(io.settings.imbalance_check_s));
         io.arm(Timer::Rebalance(self.epoch), io.now + every);
-        let mut by_preferred = std::collections::BTreeMap::<u32, (u64, Vec<_>)>::new();
-        for tp in self.context.all() {
-            let Some(part) = self.context.part(&tp) else { continue };
-            let (Some(first), Some(state)) = (part.assignment.first(), &part.leadership) else {
-                continue;
-            };
-            if self.context.is_to_be_deleted(&tp.topic) {
-                continue;
-            }
-            let entry = by_preferred.entry(*first).or_default();
-            entry.0 += 1;
-            if state.leader != Some(*first) {
-                entry.1.push(tp);
-            }
-        }
-        let percent = u64::from(io.settings.imbalance_percent);
-        let mut tps = Vec::new();
-        for (id, (total, elsewhere)) in by_preferred {
-            let unbalanced = elsewhere.len() as u64 * 100 > percent * total;
-            if unbalanced && self.context.is_online(id) {
-                tps.extend(elsewhere);
-            }
-        }
+        let tps = self.context.imbalanced(u64::from(io.settings.imbalance_percent));
         if !tps.is_empty() {
             self.event(Event::Preferred { partitions: Some(tps), answer: None });
         }

@@ -163,7 +163,7 @@ impl Controller {
     fn topics_listed(&mut self, io: &mut Io<'_>, first: bool) {
         let Some(children) = self.listed() else { return };
         let names: BTreeSet<Arc<str>> = children.into_iter().collect();
-        let known: BTreeSet<Arc<str>> = self.context.topics.keys().cloned().collect();
+        let known: BTreeSet<Arc<str>> = self.context.topics().cloned().collect();
         let created: Vec<Arc<str>> = names.difference(&known).cloned().collect();
         let gone: Vec<Arc<str>> = known.difference(&names).cloned().collect();
         for topic in &gone {
@@ -206,7 +206,7 @@ impl Controller {
             }
             let named = |partition| TopicPartition { topic: name.clone(), partition };
             tps.extend(numbers.into_iter().map(named));
-            self.context.topics.entry(name.clone()).or_default().id = id;
+            self.context.set_topic_id(name, id);
         }
         let mut steps = Vec::new();
         if renamed {
@@ -234,10 +234,8 @@ impl Controller {
             return self.then([Step::StatesRead { tps: tps.to_vec() }]);
         }
         for (tp, answer) in tps.iter().zip(answers) {
-            if let Ok(Reply::Data { data, stat }) = answer
-                && let Some(part) = self.context.part_mut(tp)
-            {
-                part.leadership = registry::read_state(&data, stat.version);
+            if let Ok(Reply::Data { data, stat }) = answer {
+                self.context.set_leadership(tp, registry::read_state(&data, stat.version));
             }
         }
     }
@@ -261,7 +259,7 @@ impl Controller {
     fn topic_data_read(&mut self, io: &Io<'_>, topic: &Arc<str>) {
         let Some(Ok(Reply::Data { data, .. })) = self.fiber.one() else { return };
         let Some(info) = payload::read::<TopicInfo>(&data) else { return };
-        if !self.context.topics.contains_key(topic) || self.context.is_to_be_deleted(topic) {
+        if !self.context.has_topic(topic) || self.context.is_to_be_deleted(topic) {
             return;
         }
         let mut numbers: Vec<u32> = info.partitions.keys().copied().collect();

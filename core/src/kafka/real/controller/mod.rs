@@ -23,6 +23,7 @@ use crate::base::{Digest, Instant, Rng};
 use crate::kafka::broker::{Effect, Timer};
 use crate::kafka::event::Event as Note;
 use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
+use crate::kafka::release::Release;
 use crate::kafka::settings::Settings;
 use crate::zk::client::WatcherId;
 use crate::zk::op::{Error, Op, Reply, SessionId, Stat, Zxid};
@@ -229,22 +230,24 @@ impl Controller {
 
     /// The session is gone, and with it the office, every watch and every answer.
     ///
-    /// Up to 1.1 the thread hears of it when it is through with what it does, up to 0.11 with all
-    /// that waited before too: requests go on in the new session, and nothing fences them. [L4]
+    /// Up to 0.11 the thread hears of it when it is through with what it does and with all that
+    /// waited: requests go on in the new session, and nothing fences them. Since 1.1 the new
+    /// session waits for the thread, whose request fails. [L4]
     pub fn expired(&mut self, io: &mut Io<'_>) {
         self.known = None;
         let release = io.settings.release;
         let busy = !self.stack.is_empty() || self.fiber.is_waiting();
-        let waiting = release.queues_session_loss() && !self.events.is_empty();
-        if !self.active || release.fences_controller_writes() || !(busy || waiting) {
+        let goes_on = self.active && (busy || !self.events.is_empty());
+        if !release.queues_session_loss() || !goes_on {
             self.events.clear();
             return self.resign(io);
         }
-        if !release.queues_session_loss() {
-            self.events.clear();
-        }
         self.fiber.resend();
-        self.events.push_back(Event::SessionLost);
+        // 0.11 only looks again who is in office, as it does after any start of a session; an
+        // office that it won meanwhile it keeps.
+        if release < Release::V0_11_0_3 {
+            self.events.push_back(Event::SessionLost);
+        }
     }
 
     /// The broker leaves.

@@ -304,8 +304,8 @@ impl Controller {
 
     /// It stands in ZooKeeper that somebody leads: the live replicas hear of it.
     fn led(&mut self, tp: &TopicPartition, state: Leadership) {
-        let Some(part) = self.context.part_mut(tp) else { return };
-        part.leadership = Some(state);
+        self.context.set_leadership(tp, Some(state));
+        let Some(part) = self.context.part(tp) else { return };
         let replicas = part.assignment.clone();
         self.context.set_state(tp, PartitionState::Online);
         self.order(tp, &replicas);

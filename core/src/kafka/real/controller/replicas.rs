@@ -133,8 +133,8 @@ impl Controller {
                 Ok(stat) => {
                     write.state.zk_version = stat.version;
                     self.note_removal(io, id, &write);
-                    let Some(part) = self.context.part_mut(&tp) else { continue };
-                    part.leadership = Some(write.state);
+                    self.context.set_leadership(&tp, Some(write.state));
+                    let Some(part) = self.context.part(&tp) else { continue };
                     let mut others = part.assignment.clone();
                     others.retain(|replica| *replica != id);
                     match self.context.is_to_be_deleted(&tp.topic) {

@@ -65,8 +65,7 @@ impl Controller {
                 None => _ = self.published.remove(tp),
             }
         }
-        let known = self.context.topics.values().map(|topic| topic.parts.len()).sum::<usize>();
-        if all && known > self.published.len() {
+        if all && self.context.partition_count() > self.published.len() {
             for tp in self.context.all() {
                 if !self.published.contains_key(&tp)
                     && let Some(order) = self.order_of(&tp)
