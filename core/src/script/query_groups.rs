@@ -255,3 +255,39 @@ fn repeated(lab: &Lab, group: &str) -> u64 {
     }
     again
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::script::parse_query;
+
+    #[test]
+    fn a_question_prints_as_it_is_read() {
+        let asked = [
+            "members billing",
+            "idle billing",
+            "shares billing",
+            "would ceil billing",
+            "would range billing",
+            "would roundrobin billing",
+            "owner billing orders-0",
+            "owned-by billing c1",
+            "read-by billing c1",
+            "committed billing orders-0",
+            "position billing orders-0",
+            "lag billing a-topic-12",
+            "end orders-3",
+            "tries c1",
+            "refusals billing",
+            "repeated billing",
+            "count idle billing",
+            "owner /consumers/billing/owners/orders/1-0",
+        ];
+        for text in asked {
+            let query = parse_query(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(query.to_string(), text);
+        }
+        for text in ["owner billing", "owner billing orders", "would floor billing", "end x-y"] {
+            assert!(parse_query(text).is_err(), "{text}");
+        }
+    }
+}
