@@ -46,8 +46,9 @@ pub fn run(browser: &Browser) -> Result<()> {
     page.testid("dialog-submit").click()?;
     page.testid("dialog-add-partitions").wait_gone()?;
     play_until(&page, "six partitions", |page| page.testid("lane-orders-5").exists())?;
+    choose(&page, "topic-orders-menu", "elect")?;
 
-    // Back in the textbook that command becomes a row that says so.
+    // Back in the textbook the election becomes a row that says so.
     page.testid("profile-textbook").click()?;
     page.testid("compare").wait_text("3.9.2")?;
     page.testid("story").wait_text("The textbook profile does not have this")
