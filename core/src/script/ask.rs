@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::query::{Answer, Query};
-use super::settle;
+use super::{query_groups, settle};
 use crate::base::{Instant, Span};
 use crate::lab::Lab;
 use crate::world::{Command, Who};
@@ -102,6 +102,7 @@ fn plausible(lab: &Lab, query: &Query) -> Vec<Answer> {
             options
         }
         Query::Expired(who) => moments(lab, who),
+        Query::Group(query) => query_groups::plausible(lab, query),
         Query::Brokers | Query::Isr(..) | Query::Children(_) => without_one(&now),
         _ => vec![now],
     }

@@ -7,6 +7,7 @@ mod parse;
 mod play;
 mod print;
 pub mod query;
+mod query_groups;
 mod task;
 pub mod texts;
 pub mod transcript;
@@ -17,6 +18,7 @@ pub use parse::{parse, parse_command, parse_query};
 pub use play::{Outcome, Pause, Player, check, run_of, settle};
 pub use print::print;
 pub use query::{Answer, Query};
+pub use query_groups::GroupQuery;
 
 use std::fmt;
 use std::sync::Arc;

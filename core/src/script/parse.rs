@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use super::query::{Answer, Query};
-use super::{Ask, Expectation, Line, Problem, Script, ScriptError, Statement, VERSION};
+use super::{
+    Ask, Expectation, Line, Problem, Script, ScriptError, Statement, VERSION, query_groups,
+};
 use crate::base::{Instant, Span, limits};
+use crate::kafka::TopicPartition;
 use crate::kafka::real::task::{Layout, Task};
 use crate::kafka::release::Release as KafkaRelease;
 use crate::lab::MODEL;
@@ -109,6 +112,17 @@ impl<'a> Words<'a> {
             Ok(()) => Ok(word.into()),
             Err(_) => Err(self.error(at, Problem::BadName(shorten(word)))),
         }
+    }
+
+    /// `orders-0`
+    pub(super) fn partition(&mut self) -> Parsed<TopicPartition> {
+        const WHAT: &str = "a partition such as orders-0";
+        let (at, tp) = self.next(WHAT)?;
+        let (topic, partition) = tp.rsplit_once('-').ok_or_else(|| self.unknown(at, tp, WHAT))?;
+        let column = at + topic.len() + 1;
+        let high = u64::from(limits::PARTITIONS_PER_TOPIC);
+        let partition = self.parse_number(column, partition, 0, high)? as u32;
+        Ok(TopicPartition { topic: topic.into(), partition })
     }
 
     /// All that is left, but for the blanks around it.
@@ -408,16 +422,10 @@ fn query(words: &mut Words<'_>) -> Parsed<Query> {
     let (at, word) = words.next("a question")?;
     Ok(match word {
         "leader" | "isr" => {
-            let (at, tp) = words.next("a partition such as orders-0")?;
-            let (topic, partition) = tp
-                .rsplit_once('-')
-                .ok_or_else(|| words.unknown(at, tp, "a partition such as orders-0"))?;
-            let column = at + topic.len() + 1;
-            let high = u64::from(limits::PARTITIONS_PER_TOPIC);
-            let partition = words.parse_number(column, partition, 0, high)? as u32;
+            let TopicPartition { topic, partition } = words.partition()?;
             match word {
-                "leader" => Query::Leader(topic.into(), partition),
-                _ => Query::Isr(topic.into(), partition),
+                "leader" => Query::Leader(topic, partition),
+                _ => Query::Isr(topic, partition),
             }
         }
         "controller" => Query::Controller,
@@ -425,7 +433,9 @@ fn query(words: &mut Words<'_>) -> Parsed<Query> {
         "znode" => Query::Znode(words.next("a path")?.1.into()),
         "data" => Query::Data(words.next("a path")?.1.into()),
         "children" => Query::Children(words.next("a path")?.1.into()),
-        "owner" => Query::Owner(words.next("a path")?.1.into()),
+        "owner" if words.peek().is_some_and(|word| word.starts_with('/')) => {
+            Query::Owner(words.next("a path")?.1.into())
+        }
         "session" => Query::Session(who(words)?),
         "process" => Query::Process(who(words)?),
         "client" => Query::Client(who(words)?),
@@ -439,12 +449,17 @@ fn query(words: &mut Words<'_>) -> Parsed<Query> {
         // Not of itself: a line of a megabyte would be that deep.
         "count" if words.peek() != Some("count") => Query::Count(Box::new(query(words)?)),
         "now" => Query::Now,
-        _ => {
-            let expected = "leader, isr, controller, brokers, znode, data, children, owner, \
-                            session, process, client, timeout, heard, killed, expired, told, \
-                            events, watchers, count or now";
-            return Err(words.unknown(at, word, expected));
-        }
+        _ => match query_groups::parse(words, word)? {
+            Some(query) => Query::Group(query),
+            None => {
+                let expected = "leader, isr, controller, brokers, znode, data, children, owner, \
+                                session, process, client, timeout, heard, killed, expired, told, \
+                                events, watchers, count, now, members, idle, shares, would, \
+                                owned-by, read-by, committed, position, lag, end, tries, refusals \
+                                or repeated";
+                return Err(words.unknown(at, word, expected));
+            }
+        },
     })
 }
 

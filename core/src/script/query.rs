@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::query_groups::GroupQuery;
 use crate::base::Instant;
 use crate::kafka::paths;
 use crate::kafka::payload::{self, ControllerInfo, PartitionState};
@@ -49,6 +50,8 @@ pub enum Query {
     Count(Box<Query>),
     /// The run's clock in seconds.
     Now,
+    /// About a group, or a log.
+    Group(GroupQuery),
 }
 
 /// What a question can be answered with.
@@ -119,6 +122,7 @@ impl fmt::Display for Query {
             Query::Watchers(path) => write!(f, "watchers {path}"),
             Query::Count(query) => write!(f, "count {query}"),
             Query::Now => f.write_str("now"),
+            Query::Group(query) => query.fmt(f),
         }
     }
 }
@@ -166,6 +170,7 @@ impl Query {
                 };
                 Answer::Text(count.to_string().into())
             }
+            Query::Group(query) => query.ask(lab),
             _ => self.answer(world),
         }
     }
@@ -173,17 +178,13 @@ impl Query {
     /// What the state alone can tell.
     fn answer(&self, world: &World) -> Answer {
         let tree = world.server.tree();
-        let state = |topic: &str, partition: u32| {
-            let node = tree.get(&paths::state(topic, partition))?;
-            payload::read::<PartitionState>(&node.data)
-        };
         match self {
             Query::Leader(topic, partition) => Answer::number(
-                state(topic, *partition).and_then(|state| u32::try_from(state.leader).ok()),
+                state(world, topic, *partition).and_then(|state| u32::try_from(state.leader).ok()),
             ),
-            Query::Isr(topic, partition) => {
-                Answer::list(state(topic, *partition).map(|state| state.isr).unwrap_or_default())
-            }
+            Query::Isr(topic, partition) => Answer::list(
+                state(world, topic, *partition).map(|state| state.isr).unwrap_or_default(),
+            ),
             Query::Controller => Answer::number(
                 tree.get(paths::CONTROLLER)
                     .and_then(|node| payload::read::<ControllerInfo>(&node.data))
@@ -235,9 +236,16 @@ impl Query {
             | Query::Expired(_)
             | Query::Told(_)
             | Query::Events(_)
-            | Query::Count(_) => Answer::None,
+            | Query::Count(_)
+            | Query::Group(_) => Answer::None,
         }
     }
+}
+
+/// A partition's state, as ZooKeeper has it.
+pub(super) fn state(world: &World, topic: &str, partition: u32) -> Option<PartitionState> {
+    let node = world.server.tree().get(&paths::state(topic, partition))?;
+    payload::read(&node.data)
 }
 
 fn process(world: &World, who: &Who) -> Answer {

@@ -178,7 +178,12 @@ fn read_out(lang: Lang, query: &str, answer: &Answer) -> String {
             "up" => lang.t(k::LESSONS_UP).to_string(),
             "paused" => lang.t(k::LESSONS_PAUSED).to_string(),
             text if query.starts_with("data ") => text.to_owned(),
-            text => text.replace("client ", "").replace(',', ", "),
+            text => {
+                let clients = ["client ", "consumer ", "producer "];
+                let names =
+                    clients.iter().fold(text.to_owned(), |text, kind| text.replace(kind, ""));
+                names.replace(',', ", ")
+            }
         },
     }
 }
