@@ -247,7 +247,7 @@ fn repeated(lab: &Lab, group: &str) -> u64 {
     let mut furthest: BTreeMap<&TopicPartition, u64> = BTreeMap::new();
     let mut again = 0;
     for (_, note) in of_group(lab, group) {
-        let Note::Consumed { tp, from, count } = note else { continue };
+        let Note::Consumed { tp, from, count, .. } = note else { continue };
         let (next, reached) = (from + u64::from(*count), furthest.entry(tp).or_default());
         again += next.min(*reached).saturating_sub(*from);
         *reached = next.max(*reached);
