@@ -221,7 +221,8 @@ fn end(lab: &Lab, tp: &TopicPartition) -> Option<u64> {
     let world = lab.world();
     let leader = super::query::state(world, &tp.topic, tp.partition)?.leader;
     let broker = world.broker(u32::try_from(leader).ok()?)?;
-    broker.log(tp).map(|log| log.end())
+    // A log without a record need not be there.
+    Some(broker.log(tp).map_or(0, |log| log.end()))
 }
 
 /// What consumers did, in the order of the rows.
@@ -253,4 +254,40 @@ fn repeated(lab: &Lab, group: &str) -> u64 {
         *reached = next.max(*reached);
     }
     again
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::parse_query;
+
+    #[test]
+    fn a_question_prints_as_it_is_read() {
+        let asked = [
+            "members billing",
+            "idle billing",
+            "shares billing",
+            "would ceil billing",
+            "would range billing",
+            "would roundrobin billing",
+            "owner billing orders-0",
+            "owned-by billing c1",
+            "read-by billing c1",
+            "committed billing orders-0",
+            "position billing orders-0",
+            "lag billing a-topic-12",
+            "end orders-3",
+            "tries c1",
+            "refusals billing",
+            "repeated billing",
+            "count idle billing",
+            "owner /consumers/billing/owners/orders/1-0",
+        ];
+        for text in asked {
+            let query = parse_query(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(query.to_string(), text);
+        }
+        for text in ["owner billing", "owner billing orders", "would floor billing", "end x-y"] {
+            assert!(parse_query(text).is_err(), "{text}");
+        }
+    }
 }

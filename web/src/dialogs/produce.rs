@@ -71,7 +71,7 @@ pub fn Produce(props: &Props) -> Html {
     let hint = key.optional().filter(|_| partition.optional().is_none()).and_then(|key| {
         engine.read(|lab| foreseen(lab, lang, &props.name, topic.value.trim(), &key))
     });
-    let hint = hint.unwrap_or_else(|| lang.t(k::FORM_KEY_HINT).to_string());
+    let hint = hint.unwrap_or_else(|| lang.t(k::FORM_RECORD_KEY_HINT).to_string());
     let go = submits(&ctx, lang, verdict.clone().ok(), &refused);
     let wrong = verdict.err();
     let title = lang.fill(k::FORM_PRODUCE, &[("who", &props.name)]);
@@ -84,7 +84,7 @@ pub fn Produce(props: &Props) -> Html {
                 <Field id="produce-count" label={lang.t(k::FORM_COUNT)} numeric=true
                     text={count} />
             </div>
-            <Field id="produce-key" label={lang.t(k::FORM_KEY)} text={key} {hint} />
+            <Field id="produce-key" label={lang.t(k::FORM_RECORD_KEY)} text={key} {hint} />
             <Field id="produce-partition" label={lang.t(k::FORM_PARTITION)} numeric=true
                 text={partition} hint={lang.t(k::FORM_PARTITION_HINT)} />
             {problem(wrong.as_ref().or(refused.as_ref()))}

@@ -24,9 +24,18 @@ macro_rules! lesson {
     };
 }
 
-pub const ALL: [Entry; 8] = [
+pub const ALL: [Entry; 17] = [
     lesson!("zookeeper"),
     lesson!("registration"),
+    lesson!("logs-and-producers"),
+    lesson!("groups-register"),
+    lesson!("partition-formula"),
+    lesson!("owner-locks"),
+    lesson!("pull-and-commit"),
+    lesson!("ceil-or-floor"),
+    lesson!("idle-consumer"),
+    lesson!("rebalance-retries"),
+    lesson!("counted-twice"),
     lesson!("three-clocks"),
     lesson!("controller-failover"),
     lesson!("leader-election"),

@@ -114,14 +114,12 @@ pub fn offsets(lang: Lang, group: &GroupView) -> Html {
             Some(owner) => owner.id.to_string(),
             None => lang.t(k::OWNERSHIP_NOBODY).to_string(),
         };
-        let class = classes!(
-            hue,
-            owner.is_none_or(|owner| owner.dead).then_some("bad")
-        );
+        let path = owner.map_or_else(String::new, |owner| owner.path.to_string());
+        let class = classes!(hue, owner.is_none_or(|owner| owner.dead).then_some("bad"));
         html! {
             <tr {class} data-testid={format!("seat-{}-{}", seat.tp.topic, seat.tp.partition)}>
                 <th scope="row">{format!("{}-{}", seat.tp.topic, seat.tp.partition)}</th>
-                <td class="mono">{owner.map_or_else(String::new, |owner| owner.path.to_string())}</td>
+                <td class="mono">{path}</td>
                 <td class="held">{held}</td>
                 <td>{text(seat.position)}</td>
                 <td>{text(seat.committed)}</td>

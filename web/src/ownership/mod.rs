@@ -65,10 +65,14 @@ pub fn Ownership(props: &Props) -> Html {
             })
         };
         let coordinator = engine.read(view::release).is_some_and(|r| r.groups_by_coordinator());
+        let empty = match coordinator {
+            true => k::REFUSAL_NOT_IN_THIS_PROFILE,
+            false => k::OWNERSHIP_NONE,
+        };
         return html! {
             <section class="ownership" data-testid="ownership">
                 <p class="empty">
-                    {lang.t(if coordinator { k::REFUSAL_NOT_IN_THIS_PROFILE } else { k::OWNERSHIP_NONE })}
+                    {lang.t(empty)}
                 </p>
                 if !coordinator {
                     <button type="button" class="btn" onclick={add}>
@@ -223,13 +227,14 @@ fn grids(lang: Lang, seen: &Seen, plans: &[Plan], other: &Suppose) -> Html {
         before.iter().filter(|(tp, name)| target.of(tp).is_some_and(|to| to != **name)).count();
     let idle: Vec<String> =
         plans.first().map(Plan::idle).unwrap_or_default().iter().map(|n| n.to_string()).collect();
+    let one = |title, owners, goal| grid::grid(lang, &seen.group, title, owners, goal);
     html! {
         <>
             <div class="own-row">
-                {grid::grid(lang, &seen.group, ("grid-before", k::OWNERSHIP_BEFORE), &previous, None)}
-                {grid::grid(lang, &seen.group, ("grid-now", k::OWNERSHIP_NOW), &current, Some(&target))}
-                {grid::grid(lang, &seen.group, ("grid-rule", k::OWNERSHIP_TARGET), &target, None)}
-                {grid::grid(lang, &seen.group, ("grid-other", title), &grid::Owners::of_plans(&beside), None)}
+                {one(("grid-before", k::OWNERSHIP_BEFORE), &previous, None)}
+                {one(("grid-now", k::OWNERSHIP_NOW), &current, Some(&target))}
+                {one(("grid-rule", k::OWNERSHIP_TARGET), &target, None)}
+                {one(("grid-other", title), &grid::Owners::of_plans(&beside), None)}
             </div>
             <p class="own-note">
                 {remark(lang, seen, moved)}

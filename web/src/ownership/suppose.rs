@@ -107,14 +107,15 @@ pub fn WhatIf(props: &Props) -> Html {
         let text = lang.fill(k::OWNERSHIP_IF_PARTITIONS, &[("topic", topic)]);
         button(Change::AddPartition(topic.clone()), format!("if-grow-{topic}"), text)
     });
+    let words = |key| lang.t(key).to_string();
     html! {
         <div class="own-if" data-testid="what-if">
             <h3>{lang.t(k::OWNERSHIP_WHAT_IF)}</h3>
             <p class="own-tabs">
-                {button(Change::AddMember, "if-add".into(), lang.t(k::OWNERSHIP_IF_ADD).to_string())}
+                {button(Change::AddMember, "if-add".into(), words(k::OWNERSHIP_IF_ADD))}
                 {for leavers}
                 {for growers}
-                {button(Change::OtherRule, "if-rule".into(), lang.t(k::OWNERSHIP_IF_RULE).to_string())}
+                {button(Change::OtherRule, "if-rule".into(), words(k::OWNERSHIP_IF_RULE))}
             </p>
             if let Some(change) = &props.change {
                 {engine.read(|lab| answer(lang, &ctx, lab, group, change))}

@@ -27,14 +27,14 @@ pub fn Members(props: &PartProps) -> Html {
     let parts = &props.parts;
     let (people, groups) = (&parts.geo.people, &parts.scene.groups);
     let pick = Callback::from(move |proc| ctx.act(UiAction::Toggle(Selected::Proc(proc))));
+    let shown = groups.groups.iter().zip(&people.titles);
+    let shown = shown.filter(|(group, _)| !group.members.is_empty());
     html! {
         <g>
             {for groups.producers.iter().zip(&people.producers).enumerate().map(
                 |(at, (producer, rect))| self::producer(lang, parts, at, producer, *rect, &pick)
             )}
-            {for groups.groups.iter().zip(&people.titles).filter(|(g, _)| !g.members.is_empty()).map(
-                |(group, at)| title(lang, parts, group, *at)
-            )}
+            {for shown.map(|(group, at)| title(lang, parts, group, *at))}
             if parts.geo.level != Level::Dense && !parts.geo.narrow {
                 {for people.members.iter().flat_map(|geo| pulls(parts, geo))}
             }
@@ -382,7 +382,8 @@ fn ring(parts: &Parts, at: usize, member: &MemberView) -> Html {
     html! {
         <>
             <Ring {x} {y} r={7.5} {proc} session={member.session} {had} {testid} />
-            <super::ring::Commit {x} {y} r={3.2} at={member.commit_at} every={member.commit_every} />
+            <super::ring::Commit {x} {y} r={3.2} at={member.commit_at}
+                every={member.commit_every} />
         </>
     }
 }
@@ -429,7 +430,8 @@ fn producer(
                     width={(rect.w - 4.0).to_string()} height={(rect.h - 4.0).to_string()} rx="8"
                     class="hitbox" />
                 <use href="#i-producer" x={text.clone()} y={(rect.y + 9.0).to_string()}
-                    width="15" height="15" class={classes!("ics", if down { "deadx" } else { "pi" })} />
+                    width="15" height="15"
+                    class={classes!("ics", if down { "deadx" } else { "pi" })} />
                 <text x={(rect.x + 31.0).to_string()} y={(rect.y + 21.0).to_string()}
                     class="bname">{shorten(&producer.name, "", 13.0, rect.w - 62.0)}</text>
                 <text x={text.clone()} y={(rect.y + 41.0).to_string()}

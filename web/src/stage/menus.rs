@@ -71,20 +71,8 @@ pub fn Menus(props: &MenusProps) -> Html {
             };
             Some(process(lang, &ctx, target, &props.menu, geo.w))
         });
-    let clients = view.clients.iter().zip(&geo.clients).map(|(client, rect)| {
-        let target = Target {
-            proc: client.proc,
-            who: Who::Client(client.name.clone()),
-            testid: format!("client-{}-menu", client.name),
-            down: client.life == Life::Down,
-            cut: client.cut,
-            at: (rect.right() - 62.0, rect.y + 7.0),
-            cover: None,
-        };
-        process(lang, &ctx, target, &props.menu, geo.w)
-    });
-    let people =
-        people(parts).into_iter().map(|target| process(lang, &ctx, target, &props.menu, geo.w));
+    let people = clients(parts).chain(people(parts));
+    let people = people.map(|target| process(lang, &ctx, target, &props.menu, geo.w));
     let with_groups = view.release.is_none_or(|release| !release.groups_by_coordinator());
     let topics = geo.titles.iter().filter_map(|(index, y)| {
         let one = view.topics.get(*index)?;
@@ -93,7 +81,6 @@ pub fn Menus(props: &MenusProps) -> Html {
     html! {
         <>
             {for brokers}
-            {for clients}
             {for people}
             {for topics.filter(|_| !dense)}
             {ghost(lang, &ctx, "add-broker", geo.add_broker, k::ADD_BROKER,
@@ -109,6 +96,20 @@ pub fn Menus(props: &MenusProps) -> Html {
                 Dialog::OpenClient, true)}
         </>
     }
+}
+
+/// Plain clients of ZooKeeper.
+fn clients(parts: &Parts) -> impl Iterator<Item = Target> {
+    let shown = parts.scene.view.clients.iter().zip(&parts.geo.clients);
+    shown.map(|(client, rect)| Target {
+        proc: client.proc,
+        who: Who::Client(client.name.clone()),
+        testid: format!("client-{}-menu", client.name),
+        down: client.life == Life::Down,
+        cut: client.cut,
+        at: (rect.right() - 62.0, rect.y + 7.0),
+        cover: None,
+    })
 }
 
 /// Members and producers, where a card has room for a button.

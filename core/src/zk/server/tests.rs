@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::zk::op::{ConnectRequest, Data, WatcherType, open_acl};
+#[cfg(feature = "mutations")]
+use crate::zk::op::{EventType, Reply};
 
 const IP: [u8; 4] = [127, 0, 0, 1];
 
