@@ -94,10 +94,14 @@ fn breaches(mutation: Option<Mutation>) -> Vec<&'static str> {
 }
 
 fn breaches_of(story: &str, mutation: Option<Mutation>) -> Vec<&'static str> {
+    breaches_for(story, mutation, 30)
+}
+
+fn breaches_for(story: &str, mutation: Option<Mutation>, seconds: u64) -> Vec<&'static str> {
     let mut script = script::parse(story).expect("the script is well-formed");
     script.config.mutation = mutation;
     let mut lab = Lab::new(script::run_of(&script));
-    let _ = lab.advance(kafkascope_core::base::Instant(30_000_000), u32::MAX);
+    let _ = lab.advance(kafkascope_core::base::Instant(seconds * 1_000_000), u32::MAX);
     let mut names: Vec<&'static str> = lab
         .rows()
         .iter()
@@ -198,6 +202,129 @@ fn what_only_the_leader_has_is_seen() {
     }
 }
 
+/// A group that is joined, left, and that reads what is written.
+const GROUP: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 2s create topic t partitions 6 replication 1
+at 4s start producer p topic t every 200ms keys a,b,c,d,e,f count 50
+at 5s start consumer c1..2 group g topic t with auto.commit.interval.ms=2000
+at 9s start consumer c3 group g topic t with auto.commit.interval.ms=2000
+";
+
+/// A member that stands still for longer than its session.
+const ZOMBIE_MEMBER: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 2s create topic t partitions 4 replication 1
+at 4s start producer p topic t every 200ms keys a,b,c,d,e,f count 80
+at 5s start consumer c1..2 group g topic t
+at 10s pause consumer c2 12s
+";
+
+/// Four tries of 2 s against a session of 30 s. [cases/lessons.md L6 B]
+const GHOST: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 2s create topic t partitions 4 replication 1
+at 5s start consumer c1..2 group g topic t with zookeeper.session.timeout.ms=30000
+at 11s kill -9 consumer c2
+at 12s start consumer c4 group g topic t with zookeeper.session.timeout.ms=30000
+";
+
+/// Round robin with unequal subscriptions. [spec consumer-zk.md B5]
+const UNEQUAL: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 2s create topic t partitions 4 replication 1
+at 2s create topic u partitions 2 replication 1
+at 5s start consumer c1 group g topic t topic u with partition.assignment.strategy=roundrobin
+at 9s start consumer c2 group g topic t with partition.assignment.strategy=roundrobin
+";
+
+const QUIET_GROUP: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 2s create topic t partitions 4 replication 1
+at 5s start consumer c1..2 group g topic t
+";
+
+fn group_breaches(story: &str, mutation: Option<Kafka>) -> Vec<&'static str> {
+    breaches_for(story, mutation.map(Mutation::Kafka), 90)
+}
+
+#[test]
+fn a_group_by_its_rules_breaks_nothing() {
+    for story in [GROUP, QUIET_GROUP] {
+        assert_eq!(group_breaches(story, None), [""; 0]);
+        let textbook = story.replace("profile 0.8", "profile textbook");
+        assert_eq!(group_breaches(&textbook, None), [""; 0]);
+    }
+}
+
+#[test]
+fn a_member_that_reads_on_is_seen() {
+    let wanted = [invariant::READ_ONCE, invariant::READS_ITS_OWN];
+    for profile in ["textbook", "0.8"] {
+        let story = GROUP.replace("0.8", profile);
+        assert_eq!(group_breaches(&story, Some(Kafka::ReadsOn)), wanted, "{profile}");
+    }
+}
+
+#[test]
+fn a_partition_that_nobody_reads_is_seen() {
+    let found = group_breaches(GROUP, Some(Kafka::LeavesLast));
+    assert_eq!(found, [invariant::ALL_OWNED]);
+}
+
+#[test]
+fn a_member_that_never_commits_is_seen() {
+    for profile in ["textbook", "0.8"] {
+        let story = GROUP.replace("0.8", profile);
+        let found = group_breaches(&story, Some(Kafka::NeverCommits));
+        assert_eq!(found, [invariant::OFFSETS_ADVANCE], "{profile}");
+        // Whoever is told not to commit owes nothing.
+        let told = "auto.commit.interval.ms=2000 with auto.commit.enable=false";
+        let told = story.replace("auto.commit.interval.ms=2000", told);
+        assert_eq!(group_breaches(&told, Some(Kafka::NeverCommits)), [""; 0], "{profile}");
+    }
+}
+
+/// What old groups do is found where it is known to happen, and not where it can't.
+#[test]
+fn what_groups_do_is_found() {
+    let found = |story: &str| group_breaches(story, None);
+    assert_eq!(found(ZOMBIE_MEMBER), [invariant::EXPIRED_READS]);
+    let short = ZOMBIE_MEMBER.replace("c2 12s", "c2 3s");
+    assert_eq!(found(&short), [""; 0], "shorter than its session");
+    let textbook = ZOMBIE_MEMBER.replace("profile 0.8", "profile textbook");
+    assert_eq!(found(&textbook), [invariant::EXPIRED_READS]);
+
+    assert_eq!(found(GHOST), [invariant::GAVE_UP]);
+    let longer = GHOST.replace("=30000", "=30000 with rebalance.max.retries=20");
+    assert_eq!(found(&longer), [""; 0], "its tries outlive the session");
+
+    assert_eq!(found(UNEQUAL), [invariant::UNEQUAL_MEMBERS]);
+    let range = UNEQUAL.replace("=roundrobin", "=range");
+    assert_eq!(found(&range), [""; 0], "range takes any subscription");
+
+    let owner = format!("{QUIET_GROUP}at 9s zk console delete /consumers/g/owners/t/1\n");
+    assert_eq!(found(&owner), [invariant::OWNER_BY_HAND]);
+    let id = format!("{QUIET_GROUP}at 9s zk console delete /consumers/g/ids/g_c1\n");
+    assert_eq!(found(&id), [invariant::GROUP_BY_HAND]);
+    let left = format!("{QUIET_GROUP}at 9s zk console create /consumers/g/owners/t/9 x\n");
+    assert_eq!(found(&left), [""; 0], "no partition of the topic");
+}
+
+/// More consumers than partitions: the textbook's last ones get nothing, and nothing is wrong.
+#[test]
+fn idle_members_are_no_breach() {
+    for profile in ["textbook", "0.8"] {
+        let story = QUIET_GROUP.replace("0.8", profile).replace("c1..2", "c1..7");
+        assert_eq!(group_breaches(&story, None), [""; 0], "{profile}");
+    }
+}
+
 #[test]
 fn an_isr_outside_the_assignment_is_seen() {
     breaks_real(Kafka::IsrOutsideAssignment, invariant::ISR_IN_ASSIGNMENT);
@@ -282,6 +409,16 @@ fn every_invariant_has_a_mutation() {
     broken.extend(breaches_of(WRITING, Some(Mutation::Kafka(Kafka::CommitsAlone))));
     let old = alone_with_its_belief("1.1.1");
     broken.extend(breaches_of(&old, Some(Mutation::Kafka(Kafka::KeepsOffice))));
+    for mutation in [Kafka::ReadsOn, Kafka::LeavesLast, Kafka::NeverCommits] {
+        broken.extend(group_breaches(GROUP, Some(mutation)));
+    }
+    for story in [ZOMBIE_MEMBER, GHOST, UNEQUAL] {
+        broken.extend(group_breaches(story, None));
+    }
+    for path in ["owners/t/1", "ids/g_c1"] {
+        let story = format!("{QUIET_GROUP}at 9s zk console delete /consumers/g/{path}\n");
+        broken.extend(group_breaches(&story, None));
+    }
     for invariant in invariant::ALL {
         assert!(broken.contains(&invariant.name), "nothing breaks {}", invariant.name);
     }

@@ -3,6 +3,7 @@
 
 mod committed;
 mod ephemerals;
+mod groups;
 mod office;
 mod states;
 mod watches;
@@ -42,9 +43,18 @@ pub const DEPOSED_WROTE: &str = "deposed-controller-wrote";
 pub const DEAD_LEADER: &str = "dead-leader";
 pub const UNOWNED: &str = "unowned-after-failover";
 pub const COMMITTED_IN_ISR: &str = "committed-in-isr";
+pub const READ_ONCE: &str = "partition-read-once";
+pub const READS_ITS_OWN: &str = "reads-what-it-owns";
+pub const ALL_OWNED: &str = "stable-group-reads-all";
+pub const OFFSETS_ADVANCE: &str = "offsets-advance";
+pub const EXPIRED_READS: &str = "expired-member-reads";
+pub const OWNER_BY_HAND: &str = "owner-touched-by-hand";
+pub const GROUP_BY_HAND: &str = "group-touched-by-hand";
+pub const UNEQUAL_MEMBERS: &str = "unequal-members";
+pub const GAVE_UP: &str = "gave-up-and-stayed";
 
 /// All of them, in the order in which the page lists them.
-pub const ALL: [Invariant; 15] = [
+pub const ALL: [Invariant; 24] = [
     Invariant { name: EPHEMERAL_WITH_SESSION, kind: Kind::Always },
     Invariant { name: WATCH_ONCE, kind: Kind::Always },
     Invariant { name: EVENT_BEFORE_STATE, kind: Kind::Always },
@@ -55,11 +65,20 @@ pub const ALL: [Invariant; 15] = [
     Invariant { name: ONE_CONTROLLER_AN_EPOCH, kind: Kind::Always },
     Invariant { name: CONTROLLER_EPOCH_FORWARD, kind: Kind::Always },
     Invariant { name: DEPOSED_FENCED, kind: Kind::Always },
+    Invariant { name: READ_ONCE, kind: Kind::Always },
+    Invariant { name: READS_ITS_OWN, kind: Kind::Always },
+    Invariant { name: ALL_OWNED, kind: Kind::Always },
+    Invariant { name: OFFSETS_ADVANCE, kind: Kind::Always },
     Invariant { name: CONTROLLER_HOLDS_OFFICE, kind: Kind::Found },
     Invariant { name: DEPOSED_WROTE, kind: Kind::Found },
     Invariant { name: DEAD_LEADER, kind: Kind::Found },
     Invariant { name: UNOWNED, kind: Kind::Found },
     Invariant { name: COMMITTED_IN_ISR, kind: Kind::Found },
+    Invariant { name: EXPIRED_READS, kind: Kind::Found },
+    Invariant { name: OWNER_BY_HAND, kind: Kind::Found },
+    Invariant { name: GROUP_BY_HAND, kind: Kind::Found },
+    Invariant { name: UNEQUAL_MEMBERS, kind: Kind::Found },
+    Invariant { name: GAVE_UP, kind: Kind::Found },
 ];
 
 /// How often each was looked at, and what it found.
@@ -78,6 +97,7 @@ pub struct Checks {
     zxids: zxids::Zxids,
     office: office::Office,
     states: states::States,
+    groups: groups::Groups,
 }
 
 /// What an observer says about one step.
@@ -105,7 +125,8 @@ fn index(name: &str) -> Option<usize> {
 impl Checks {
     /// Looks at the step that was just done; `rows` are its rows.
     pub fn observe(&mut self, world: &World, rows: &[Row]) -> Vec<(u16, Breach)> {
-        if !world.touched && world.facts.is_empty() && rows.is_empty() {
+        let idle = !world.touched && world.facts.is_empty() && rows.is_empty();
+        if idle && !self.groups.is_due(world.now) {
             return Vec::new();
         }
         let mut findings = Findings { breaches: Vec::new(), checked: [0; ALL.len()] };
@@ -125,6 +146,7 @@ impl Checks {
             }
         }
         self.office.check(world, rows, &mut findings);
+        self.groups.check(world, rows, &mut findings);
         for (tally, checked) in self.tallies.iter_mut().zip(findings.checked) {
             tally.checked += u64::from(checked);
         }

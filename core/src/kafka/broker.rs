@@ -204,6 +204,12 @@ pub enum Mutation {
     ObeysAnyEpoch,
     /// A leader's high watermark doesn't wait for its followers.
     CommitsAlone,
+    /// A member of a group goes on with what it had before a rebalance.
+    ReadsOn,
+    /// A member leaves its last partition to nobody.
+    LeavesLast,
+    /// A member never commits.
+    NeverCommits,
 }
 
 /// What a broker needs from outside while it handles one input.

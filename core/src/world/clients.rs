@@ -116,6 +116,10 @@ impl World {
         if rules == Rules::Textbook {
             consumer = consumer.with_random_id(self.rng.next_u32());
         }
+        #[cfg(feature = "mutations")]
+        if let Some(super::config::Mutation::Kafka(mutation)) = self.config.mutation {
+            consumer.mutation = Some(mutation);
+        }
         self.procs[usize::from(index)].client_id = Some(consumer.id.clone());
         self.launch(emit, index, Node::Consumer(Arc::new(consumer)), self.config.boot);
     }

@@ -173,6 +173,8 @@ pub struct Connector {
     /// Who keeps the group's offsets. [spec consumer-zk.md O3]
     pub(super) channel: Option<u32>,
     pub(super) next_request: u32,
+    #[cfg(feature = "mutations")]
+    pub mutation: Option<broker::Mutation>,
 }
 
 impl Connector {
@@ -211,6 +213,8 @@ impl Connector {
             brokers: Vec::new(),
             channel: None,
             next_request: 0,
+            #[cfg(feature = "mutations")]
+            mutation: None,
         }
     }
 

@@ -35,7 +35,7 @@ struct Chunk {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fetcher {
-    running: bool,
+    pub running: bool,
     /// The fetch that each leader has from it.
     fetches: BTreeMap<u32, u32>,
     /// Who was asked where a partition's log begins or ends.

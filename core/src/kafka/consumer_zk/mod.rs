@@ -4,6 +4,7 @@ pub mod assign;
 pub mod connector;
 pub mod event;
 mod fetch;
+mod look;
 mod member;
 pub mod nodes;
 mod offsets;

@@ -69,6 +69,10 @@ impl Connector {
 
     fn begin_commit(&mut self, ctx: &mut Ctx<'_>, thread: Thread) {
         let mut all = self.to_commit();
+        #[cfg(feature = "mutations")]
+        if self.mutation == Some(crate::kafka::broker::Mutation::NeverCommits) {
+            all.clear();
+        }
         if all.is_empty() {
             return;
         }

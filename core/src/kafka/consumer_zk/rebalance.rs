@@ -43,6 +43,9 @@ pub(super) struct Rebalance {
     pub claims: Vec<Claim>,
     claimed: Vec<Path>,
     refused: bool,
+    /// What it had before, for one that goes on with it.
+    #[cfg(feature = "mutations")]
+    old: BTreeMap<TopicPartition, Owned>,
 }
 
 impl Connector {
@@ -220,6 +223,8 @@ impl Connector {
 
     fn released(&mut self, ctx: &mut Ctx<'_>, thread: Thread) {
         self.task(thread).fiber.take();
+        #[cfg(feature = "mutations")]
+        self.keep_old();
         let partitions = std::mem::take(&mut self.owned).into_keys().collect();
         self.note(ctx, Event::Released { partitions });
         self.phase = Phase::Assigning;
@@ -372,6 +377,10 @@ impl Connector {
     /// They go out as the map walks that the assignment put them into. [spec consumer-zk.md B3]
     fn order_claims(&mut self) {
         let claims = &mut self.rebalance.claims;
+        #[cfg(feature = "mutations")]
+        if self.mutation == Some(crate::kafka::broker::Mutation::LeavesLast) {
+            claims.pop();
+        }
         let mut tps: Vec<TopicPartition> = claims.iter().map(|claim| claim.tp.clone()).collect();
         scala::order_claims(&mut tps);
         let places: BTreeMap<TopicPartition, usize> = tps.into_iter().zip(0..).collect();
@@ -444,9 +453,18 @@ impl Connector {
         self.then(thread, [Step::Undone]);
     }
 
+    #[cfg(feature = "mutations")]
+    fn keep_old(&mut self) {
+        if self.mutation == Some(crate::kafka::broker::Mutation::ReadsOn) {
+            self.rebalance.old = self.owned.clone();
+        }
+    }
+
     /// Step 8.
     fn all_claimed(&mut self, ctx: &mut Ctx<'_>) {
         self.rebalance.done = true;
+        #[cfg(feature = "mutations")]
+        self.owned.append(&mut self.rebalance.old);
         for claim in std::mem::take(&mut self.rebalance.claims) {
             let at = claim.offset.unwrap_or(0);
             let owned = Owned {
