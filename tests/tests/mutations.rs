@@ -232,6 +232,39 @@ at 11s kill -9 consumer c2
 at 12s start consumer c4 group g topic t with zookeeper.session.timeout.ms=30000
 ";
 
+/// A member stands still between two claims; in its next session it takes the first one back,
+/// which is another member's by then. (Met by `model_groups`.)
+const TAKEN_BACK: &str = "kafkascope 1
+profile textbook seed 7
+at 0s start broker 1
+at 2s create topic t partitions 2 replication 1
+at 3s start producer p kind java
+at 4s start consumer c1 group g topic t with auto.commit.interval.ms=2000
+at 8s start consumer c2 group g topic t with auto.commit.interval.ms=2000
+at 15000001us stop consumer c1
+at 15000001us produce p topic t partition 0
+at 15000001us produce p topic t partition 1
+at 15008002us start consumer c1 group g topic t with auto.commit.interval.ms=2000
+at 15008002us produce p topic t partition 0
+at 15008002us produce p topic t partition 1
+at 15068003us pause consumer c2 9s
+";
+
+/// What is found where the member stands still at one moment or another of its rebalance.
+fn taken_back() -> Vec<&'static str> {
+    let pauses = (15_050..15_080).map(|ms| TAKEN_BACK.replace("15068003us", &format!("{ms}003us")));
+    pauses.flat_map(|story| group_breaches(&story, None)).collect()
+}
+
+/// A member stands still before it is registered, for longer than its session.
+const TWICE_REGISTERED: &str = "kafkascope 1
+profile 0.8 seed 7
+at 0s start broker 1
+at 2s create topic t partitions 2 replication 1
+at 4s start consumer c1 group g topic t
+at 4072ms pause consumer c1 9s
+";
+
 /// Round robin with unequal subscriptions. [spec consumer-zk.md B5]
 const UNEQUAL: &str = "kafkascope 1
 profile 0.8 seed 7
@@ -299,6 +332,9 @@ fn what_groups_do_is_found() {
     assert_eq!(found(&short), [""; 0], "shorter than its session");
     let textbook = ZOMBIE_MEMBER.replace("profile 0.8", "profile textbook");
     assert_eq!(found(&textbook), [invariant::EXPIRED_READS]);
+
+    assert!(taken_back().contains(&invariant::OWNER_BY_OTHER));
+    assert_eq!(found(TWICE_REGISTERED), [invariant::WAITS_FOR_ITSELF]);
 
     assert_eq!(found(GHOST), [invariant::GAVE_UP]);
     let longer = GHOST.replace("=30000", "=30000 with rebalance.max.retries=20");
@@ -412,7 +448,8 @@ fn every_invariant_has_a_mutation() {
     for mutation in [Kafka::ReadsOn, Kafka::LeavesLast, Kafka::NeverCommits] {
         broken.extend(group_breaches(GROUP, Some(mutation)));
     }
-    for story in [ZOMBIE_MEMBER, GHOST, UNEQUAL] {
+    broken.extend(taken_back());
+    for story in [ZOMBIE_MEMBER, TWICE_REGISTERED, GHOST, UNEQUAL] {
         broken.extend(group_breaches(story, None));
     }
     for path in ["owners/t/1", "ids/g_c1"] {

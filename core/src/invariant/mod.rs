@@ -49,12 +49,14 @@ pub const ALL_OWNED: &str = "stable-group-reads-all";
 pub const OFFSETS_ADVANCE: &str = "offsets-advance";
 pub const EXPIRED_READS: &str = "expired-member-reads";
 pub const OWNER_BY_HAND: &str = "owner-touched-by-hand";
+pub const OWNER_BY_OTHER: &str = "owner-deleted-by-another";
 pub const GROUP_BY_HAND: &str = "group-touched-by-hand";
+pub const WAITS_FOR_ITSELF: &str = "waits-for-itself";
 pub const UNEQUAL_MEMBERS: &str = "unequal-members";
 pub const GAVE_UP: &str = "gave-up-and-stayed";
 
 /// All of them, in the order in which the page lists them.
-pub const ALL: [Invariant; 24] = [
+pub const ALL: [Invariant; 26] = [
     Invariant { name: EPHEMERAL_WITH_SESSION, kind: Kind::Always },
     Invariant { name: WATCH_ONCE, kind: Kind::Always },
     Invariant { name: EVENT_BEFORE_STATE, kind: Kind::Always },
@@ -76,7 +78,9 @@ pub const ALL: [Invariant; 24] = [
     Invariant { name: COMMITTED_IN_ISR, kind: Kind::Found },
     Invariant { name: EXPIRED_READS, kind: Kind::Found },
     Invariant { name: OWNER_BY_HAND, kind: Kind::Found },
+    Invariant { name: OWNER_BY_OTHER, kind: Kind::Found },
     Invariant { name: GROUP_BY_HAND, kind: Kind::Found },
+    Invariant { name: WAITS_FOR_ITSELF, kind: Kind::Found },
     Invariant { name: UNEQUAL_MEMBERS, kind: Kind::Found },
     Invariant { name: GAVE_UP, kind: Kind::Found },
 ];

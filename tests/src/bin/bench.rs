@@ -7,6 +7,7 @@ use std::time::Duration;
 use cpu_time::ProcessTime as Clock;
 use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::lab::{Lab, Progress};
+use kafkascope_core::world::{Event, ZkEvent};
 use kafkascope_core::{script, view};
 
 const BIG: &str = include_str!("../../big.scn");
@@ -32,6 +33,10 @@ fn play(lab: &mut Lab, events: u64) {
 }
 
 fn main() {
+    // The last part alone.
+    if std::env::args().nth(1).as_deref() == Some("herd") {
+        return herd();
+    }
     let mut lab = lab();
     let clock = Clock::now();
     let _ = lab.advance(Instant(20_000_000), u32::MAX);
@@ -81,6 +86,59 @@ fn main() {
     for partitions in [10, 100, 1_000, 10_000] {
         real(partitions);
     }
+    herd();
+}
+
+/// 100 members of a group of 0.8 with 1,000 partitions; one more joins, and all share anew: what
+/// ten simulated seconds of that cost.
+fn herd() {
+    let mut text = String::from("kafkascope 1\nprofile 0.8 seed 7\nat 0s start broker 1..3\n");
+    text += "at 5s create topic t partitions 1000 replication 1\n";
+    text += "at 20s start consumer c1..99 group g topic t\n";
+    let script = script::parse(&text).expect("the script is well-formed");
+    let mut lab = Lab::new(script::run_of(&script));
+    let clock = Clock::now();
+    let _ = lab.advance(Instant(60_000_000), u32::MAX);
+    println!("0.8, 99 members, 1,000 partitions: 60 s simulated in {}", per(clock.elapsed(), 1));
+
+    let joins = script::parse_command("start consumer c100 group g topic t").expect("a command");
+    let (rows, events) = (lab.rows().len(), lab.world().event_no);
+    let clock = Clock::now();
+    let _ = lab.submit(joins);
+    let until = lab.now() + Span::from_secs(10);
+    let _ = lab.advance(until, u32::MAX);
+    let took = clock.elapsed();
+    let fresh = &lab.rows()[rows..];
+    let fired = |event: &Event| match event {
+        Event::Zk(ZkEvent::WatchesFired { whom, .. }) => whom.len(),
+        _ => 0,
+    };
+    let watch_events: usize = fresh.iter().map(|row| fired(&row.event)).sum();
+    let told = fresh.iter().filter(|row| matches!(row.event, Event::Told { .. })).count();
+    let reads = fresh.iter().filter(|row| is_read(&row.event)).count();
+    let writes = fresh.iter().filter(|row| is_write(&row.event)).count();
+    let events = lab.world().event_no - events;
+    println!("  one more joins: 10 s simulated in {}, {events} events", per(took, 1));
+    println!("  {reads} reads and {writes} writes of ZooKeeper, refused ones too");
+    println!("  {watch_events} watch events sent, {told} arrived, {} rows", fresh.len());
+    let breaches = lab.rows().iter().filter(|row| matches!(row.event, Event::Breach(_))).count();
+    println!("  {breaches} breaches");
+}
+
+fn is_read(event: &Event) -> bool {
+    matches!(event, Event::Zk(ZkEvent::Read { .. } | ZkEvent::ReadFailed { .. }))
+}
+
+fn is_write(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Zk(
+            ZkEvent::Created { .. }
+                | ZkEvent::DataSet { .. }
+                | ZkEvent::Deleted { .. }
+                | ZkEvent::Failed { .. }
+        )
+    )
 }
 
 /// 50 brokers of 2.8.2 with so many partitions of three replicas: what an event costs while nothing

@@ -1,9 +1,10 @@
 //! Groups that coordinate through ZooKeeper: who reads what [`readers`], whether all is read
-//! [`seats`], whether offsets advance [`progress`]. Each looks only at what a row speaks of, or at
+//! [`seats`], whether offsets advance [`progress`], who waits for itself [`registration`]. Each looks only at what a row speaks of, or at
 //! a group or a member whose time has come.
 
 mod progress;
 mod readers;
+mod registration;
 mod seats;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::world::{Command, Event, Row, World};
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
     readers: readers::Readers,
+    registration: registration::Registration,
     seats: seats::Seats,
     progress: progress::Progress,
 }
@@ -33,6 +35,7 @@ impl Groups {
     pub fn check(&mut self, world: &World, rows: &[Row], findings: &mut Findings) {
         for row in rows {
             self.readers.read_row(world, row, findings);
+            self.registration.read_row(world, row, findings);
             self.seats.read_row(world, row);
             self.progress.read_row(world, row, &self.readers);
         }

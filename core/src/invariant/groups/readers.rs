@@ -1,12 +1,15 @@
 //! In a group no two members fetch the same partition, and each fetches only what its owner node
 //! says. A member whose session has ended and that doesn't know it goes on fetching [spec
-//! consumer-zk.md S3], and so does one whose owner node was deleted by hand [S6]: both are found.
+//! consumer-zk.md S3], and so does one whose owner node was deleted by hand [S6], or by another
+//! member: what that one was about to delete when it stood still and its session ended, it deletes
+//! in its next session, whosever it is by then, and so does whoever lost its node that way. All of
+//! these are found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Findings, consumer, name, note, owned_by};
-use crate::invariant::{EXPIRED_READS, OWNER_BY_HAND, READ_ONCE, READS_ITS_OWN};
+use crate::invariant::{EXPIRED_READS, OWNER_BY_HAND, OWNER_BY_OTHER, READ_ONCE, READS_ITS_OWN};
 use crate::kafka::TopicPartition;
 use crate::kafka::consumer_zk::Connector;
 use crate::kafka::consumer_zk::event::{Event as Note, Note as Step};
@@ -28,11 +31,14 @@ struct Reading {
 #[derive(Clone, Debug, Default)]
 pub struct Readers {
     reading: Arc<Reading>,
-    /// Partitions whose owner node somebody touched who is no consumer.
-    by_hand: BTreeSet<Seat>,
+    /// Partitions whose owner node was touched by somebody else, and what that is called.
+    touched: BTreeMap<Seat, &'static str>,
     /// Members whose session ended since their last rebalance without a fault, and how much of
     /// that was already named.
     expired: BTreeMap<u16, Named>,
+    /// Members that lost an owner node to somebody else since then: they don't know, and delete it
+    /// when they release.
+    robbed: BTreeSet<u16>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +53,7 @@ impl Readers {
             Event::Killed | Event::Exited => {
                 self.forget(row.proc);
                 self.expired.remove(&row.proc);
+                self.robbed.remove(&row.proc);
             }
             Event::Resumed => _ = self.look_at(world, row.proc, findings),
             Event::Zk(event) => self.read_zk(world, row.proc, event, findings),
@@ -66,10 +73,13 @@ impl Readers {
             | ZkEvent::DataSet { path, .. }
             | ZkEvent::Deleted { path, .. } => {
                 let Some((group, tp)) = owned_by(path) else { return };
+                let seat = (tp, group);
                 if !matches!(world.proc(proc).kind, Kind::Consumer(_)) {
-                    self.by_hand.insert((tp.clone(), group.clone()));
+                    self.touched.insert(seat.clone(), OWNER_BY_HAND);
+                } else if matches!(event, ZkEvent::Deleted { .. }) && self.takes(proc, &seat) {
+                    self.touched.insert(seat.clone(), OWNER_BY_OTHER);
                 }
-                self.lost(world, &(tp, group), findings);
+                self.lost(world, &seat, findings);
             }
             ZkEvent::SessionExpired { gone, .. } | ZkEvent::SessionClosed { gone, .. } => {
                 if matches!(event, ZkEvent::SessionExpired { .. })
@@ -94,8 +104,16 @@ impl Readers {
         seats.flat_map(|(_, procs)| procs.iter().copied())
     }
 
-    pub fn is_by_hand(&self, group: &Arc<str>, tp: &TopicPartition) -> bool {
-        self.by_hand.contains(&(tp.clone(), group.clone()))
+    /// The partition's owner node was touched by somebody else than its owner.
+    pub fn is_touched(&self, group: &Arc<str>, tp: &TopicPartition) -> bool {
+        self.touched.contains_key(&(tp.clone(), group.clone()))
+    }
+
+    /// A member that no longer had it deletes the owner node of one that reads.
+    fn takes(&self, proc: u16, seat: &Seat) -> bool {
+        let reads = self.reading.by_seat.get(seat);
+        let astray = self.expired.contains_key(&proc) || self.robbed.contains(&proc);
+        astray && reads.is_some_and(|reads| !reads.contains(&proc))
     }
 
     fn forget(&mut self, proc: u16) {
@@ -104,11 +122,11 @@ impl Readers {
         }
         let reading = Arc::make_mut(&mut self.reading);
         for seat in reading.by_proc.remove(&proc).unwrap_or_default() {
-            self.by_hand.remove(&seat);
             if let Some(procs) = reading.by_seat.get_mut(&seat) {
                 procs.remove(&proc);
                 if procs.is_empty() {
                     reading.by_seat.remove(&seat);
+                    self.touched.remove(&seat);
                 }
             }
         }
@@ -128,6 +146,7 @@ impl Readers {
         reading.by_proc.insert(proc, seats);
         if self.look_at(world, proc, findings) {
             self.expired.remove(&proc);
+            self.robbed.remove(&proc);
         }
     }
 
@@ -163,8 +182,7 @@ impl Readers {
         let session = consumer.zk.client().session();
         let node = world.server.tree().get(&path);
         let own = node.is_some_and(|node| {
-            node.kind == NodeKind::Ephemeral(session)
-                && node.data.as_deref() == Some(id.as_bytes())
+            node.kind == NodeKind::Ephemeral(session) && node.data.as_deref() == Some(id.as_bytes())
         });
         if own {
             return true;
@@ -175,9 +193,10 @@ impl Readers {
             if !std::mem::replace(&mut named.reads, true) {
                 findings.breach(EXPIRED_READS, Severity::Found, proc, &about);
             }
-        } else if self.by_hand.contains(seat) {
-            findings.checked(OWNER_BY_HAND);
-            findings.breach(OWNER_BY_HAND, Severity::Found, proc, &about);
+        } else if let Some(name) = self.touched.get(seat) {
+            self.robbed.insert(proc);
+            findings.checked(name);
+            findings.breach(name, Severity::Found, proc, &about);
         } else {
             findings.breach(READS_ITS_OWN, Severity::Violation, proc, &about);
         }
@@ -202,8 +221,8 @@ impl Readers {
                 if !std::mem::replace(&mut named.twice, true) {
                     findings.breach(EXPIRED_READS, Severity::Found, zombie, &about);
                 }
-            } else if self.by_hand.contains(seat) {
-                findings.breach(OWNER_BY_HAND, Severity::Found, other, &about);
+            } else if let Some(name) = self.touched.get(seat) {
+                findings.breach(name, Severity::Found, other, &about);
             } else {
                 findings.breach(READ_ONCE, Severity::Violation, proc, &about);
             }

@@ -69,7 +69,8 @@ impl Seats {
             Event::Keeper(_) | Event::Killed | Event::Exited => self.stirs(world, row.proc),
             _ => match note(row) {
                 None
-                | Some(Note::Consumed { .. } | Note::Committed { .. } | Note::Positioned { .. }) => {}
+                | Some(Note::Consumed { .. } | Note::Committed { .. } | Note::Positioned { .. }) => {
+                }
                 Some(Note::Registered { .. }) => self.joins(world, row.proc),
                 Some(_) => self.stirs(world, row.proc),
             },
@@ -268,7 +269,7 @@ impl<'a> Rest<'a> {
             return found(GAVE_UP, *index, &about);
         }
         // That its owner node was touched is named already.
-        if !readers.is_by_hand(self.group, tp) {
+        if !readers.is_touched(self.group, tp) {
             findings.breach(ALL_OWNED, Severity::Violation, first, &partition);
         }
     }

@@ -295,6 +295,11 @@ impl Connector {
         self.then(Thread::Stop, steps);
     }
 
+    fn is_shut_down(&self, ctx: &mut Ctx<'_>) {
+        self.note(ctx, Event::Note(Note::ShutDown));
+        ctx.out.push(Effect::Exit);
+    }
+
     pub(super) fn is_filter(&self) -> bool {
         !matches!(self.spec.wanted, Wanted::Topics(_))
     }
@@ -362,10 +367,7 @@ impl Connector {
                 Heard::Io(io) => ctx.out.push(Effect::Zk(io)),
                 Heard::State(state) => self.state(ctx, state),
                 Heard::Event { path, kind, .. } => self.fired(&path, kind),
-                Heard::Done { what: Pending::Close, .. } => {
-                    self.note(ctx, Event::Note(Note::ShutDown));
-                    ctx.out.push(Effect::Exit);
-                }
+                Heard::Done { what: Pending::Close, .. } => self.is_shut_down(ctx),
                 Heard::Done { what: Pending::Thread { thread, batch, slot }, result } => {
                     // What went with the connection is asked again in the next one.
                     if !is_lost(&result) {
@@ -560,6 +562,10 @@ impl Connector {
     /// consumer-zk.md G3]
     fn expired(&mut self, ctx: &mut Ctx<'_>) {
         self.connected = false;
+        // What it had asked for last was the end of the session.
+        if self.stopping && self.tasks[Thread::Stop as usize].is_idle() {
+            return self.is_shut_down(ctx);
+        }
         self.zk = Session::new(self.zk_settings.client());
         self.zk.start(ctx.now, ctx.rng);
         if self.phase == Phase::Connecting {
