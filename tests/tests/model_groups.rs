@@ -18,9 +18,9 @@
 //! look like, without clock, zxids, session ids and offsets.
 //!
 //! Each settled state after the last action is healed: both members run for 25 s, whoever then is
-//! not at rest or has no streams is stopped and started, as a person has to [spec consumer-zk.md B2,
-//! R4], and 50 s pass. Then both partitions are owned and read, by their owner, and all records are
-//! committed. If not, the state is counted as stuck; none is.
+//! not at rest or has no streams is stopped and started, as a person has to [spec
+//! consumer-zk.md B2, R4], and 50 s pass. Then both partitions are owned and read, by their owner,
+//! and all records are committed. If not, the state is counted as stuck; none is.
 //!
 //! What the walk found of its own: what a member was about to claim or release when it stood still
 //! it takes back in its next session, and by then the owner node is another one's

@@ -286,7 +286,8 @@ proptest! {
         let (topics, members) = (topics(partitions), members(&streams));
         let group = Group::new(&topics, &members);
         let given = given_out(&group, Rule::Range, &members);
-        let wanted: BTreeSet<u32> = streams.values().flat_map(|each| each.keys().copied()).collect();
+        let wanted: BTreeSet<u32> =
+            streams.values().flat_map(|each| each.keys().copied()).collect();
         for number in 0..3 {
             let parts = given.get(&topic(number)).cloned().unwrap_or_default();
             let there = if wanted.contains(&number) { topics[&topic(number)] } else { 0 };

@@ -1,6 +1,6 @@
 //! Groups that coordinate through ZooKeeper: who reads what [`readers`], whether all is read
-//! [`seats`], whether offsets advance [`progress`], who waits for itself [`registration`]. Each looks only at what a row speaks of, or at
-//! a group or a member whose time has come.
+//! [`seats`], whether offsets advance [`progress`], who waits for itself [`registration`]. Each
+//! looks only at what a row speaks of, or at a group or a member whose time has come.
 
 mod progress;
 mod readers;

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Findings, consumer, name, note, owned_by};
+use super::{Findings, consumer, in_group, name, note, owned_by};
 use crate::invariant::{EXPIRED_READS, OWNER_BY_HAND, OWNER_BY_OTHER, READ_ONCE, READS_ITS_OWN};
 use crate::kafka::TopicPartition;
 use crate::kafka::consumer_zk::Connector;
@@ -16,7 +16,7 @@ use crate::kafka::consumer_zk::event::{Event as Note, Note as Step};
 use crate::world::event::Severity;
 use crate::world::proc::{Kind, State};
 use crate::world::{Event, Row, World, ZkEvent};
-use crate::zk::tree::NodeKind;
+use crate::zk::tree::{NodeKind, Znode};
 
 type Seat = (TopicPartition, Arc<str>);
 
@@ -33,6 +33,9 @@ pub struct Readers {
     reading: Arc<Reading>,
     /// Partitions whose owner node was touched by somebody else, and what that is called.
     touched: BTreeMap<Seat, &'static str>,
+    /// Groups of which somebody deleted a registration by hand: whoever starts anew under its old
+    /// id then doesn't wait for its old session, and takes that one's owner nodes for its own.
+    unregistered: BTreeSet<Arc<str>>,
     /// Members whose session ended since their last rebalance without a fault, and how much of
     /// that was already named.
     expired: BTreeMap<u16, Named>,
@@ -72,9 +75,15 @@ impl Readers {
             ZkEvent::Created { path, .. }
             | ZkEvent::DataSet { path, .. }
             | ZkEvent::Deleted { path, .. } => {
+                let by_hand = !matches!(world.proc(proc).kind, Kind::Consumer(_));
+                if let Some((group, "ids", _)) = in_group(path)
+                    && by_hand
+                {
+                    self.unregistered.insert(group.into());
+                }
                 let Some((group, tp)) = owned_by(path) else { return };
                 let seat = (tp, group);
-                if !matches!(world.proc(proc).kind, Kind::Consumer(_)) {
+                if by_hand {
                     self.touched.insert(seat.clone(), OWNER_BY_HAND);
                 } else if matches!(event, ZkEvent::Deleted { .. }) && self.takes(proc, &seat) {
                     self.touched.insert(seat.clone(), OWNER_BY_OTHER);
@@ -134,7 +143,13 @@ impl Readers {
 
     /// It has begun to fetch what it claimed.
     fn installed(&mut self, world: &World, proc: u16, findings: &mut Findings) {
+        // Without a broker it goes on as before: nothing was released. [spec consumer-zk.md B4]
+        let touched = self.touched.clone();
+        let before = self.reading.by_proc.get(&proc).cloned().unwrap_or_default();
         self.forget(proc);
+        for seat in before {
+            self.touched.extend(touched.get(&seat).map(|name| (seat, *name)));
+        }
         let Some(consumer) = consumer(world.proc(proc)) else { return };
         let group = &consumer.spec.group;
         let seats: Vec<Seat> =
@@ -187,6 +202,9 @@ impl Readers {
         if own {
             return true;
         }
+        if self.unregistered.contains(&seat.1) && node.is_some_and(|node| is_older(world, node)) {
+            self.touched.insert(seat.clone(), OWNER_BY_HAND);
+        }
         let about = format!("{}, {}", name(world.proc(proc)), text(&seat.0));
         if self.has_expired(world, proc) {
             let named = self.expired.entry(proc).or_default();
@@ -236,6 +254,13 @@ impl Readers {
         let lives = session.is_some_and(|session| world.server.session(session).is_some());
         !lives || self.expired.contains_key(&proc)
     }
+}
+
+/// The node is of a former session of its process.
+fn is_older(world: &World, node: &Znode) -> bool {
+    let NodeKind::Ephemeral(session) = node.kind else { return false };
+    let owner = world.owners.get(&session).and_then(|index| world.proc(*index).client());
+    owner.is_some_and(|client| client.session() != session)
 }
 
 /// It runs and fetches the partition.

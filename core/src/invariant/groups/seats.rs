@@ -68,9 +68,10 @@ impl Seats {
             Event::Zk(event) => self.read_zk(world, event),
             Event::Keeper(_) | Event::Killed | Event::Exited => self.stirs(world, row.proc),
             _ => match note(row) {
-                None
-                | Some(Note::Consumed { .. } | Note::Committed { .. } | Note::Positioned { .. }) => {
-                }
+                None => {}
+                // What comes of reading doesn't disturb a group.
+                Some(Note::Consumed { .. } | Note::Committed { .. }) => {}
+                Some(Note::Positioned { .. }) => {}
                 Some(Note::Registered { .. }) => self.joins(world, row.proc),
                 Some(_) => self.stirs(world, row.proc),
             },
