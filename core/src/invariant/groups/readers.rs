@@ -163,8 +163,7 @@ impl Readers {
         let session = consumer.zk.client().session();
         let node = world.server.tree().get(&path);
         let own = node.is_some_and(|node| {
-            node.kind == NodeKind::Ephemeral(session)
-                && node.data.as_deref() == Some(id.as_bytes())
+            node.kind == NodeKind::Ephemeral(session) && node.data.as_deref() == Some(id.as_bytes())
         });
         if own {
             return true;

@@ -69,7 +69,8 @@ impl Seats {
             Event::Keeper(_) | Event::Killed | Event::Exited => self.stirs(world, row.proc),
             _ => match note(row) {
                 None
-                | Some(Note::Consumed { .. } | Note::Committed { .. } | Note::Positioned { .. }) => {}
+                | Some(Note::Consumed { .. } | Note::Committed { .. } | Note::Positioned { .. }) => {
+                }
                 Some(Note::Registered { .. }) => self.joins(world, row.proc),
                 Some(_) => self.stirs(world, row.proc),
             },
