@@ -18,14 +18,26 @@ impl World {
         match command {
             Command::StartConsumer { name, spec } => self.start_consumer(emit, name, spec.clone()),
             Command::StartProducer { name, spec } => self.start_producer(emit, name, spec.clone()),
-            Command::Produce { producer, batch } => self.produce(emit, producer, batch),
-            Command::Commit { consumer } => self.commit(emit, consumer),
+            Command::Produce { producer, batch } => {
+                self.client_acts(emit, &Who::Producer(producer.clone()), |node, ctx| {
+                    if let Node::Producer(producer) = node {
+                        Arc::make_mut(producer).produce(ctx, batch);
+                    }
+                });
+            }
+            Command::Commit { consumer } => {
+                self.client_acts(emit, &Who::Consumer(consumer.clone()), |node, ctx| {
+                    if let Node::Consumer(consumer) = node {
+                        Arc::make_mut(consumer).commit(ctx);
+                    }
+                });
+            }
             Command::Tune { consumer, name, value } => {
-                if let Some(index) = self.find(&Who::Consumer(consumer.clone()))
-                    && let Node::Consumer(consumer) = &mut self.procs[usize::from(index)].node
-                {
-                    Arc::make_mut(consumer).tune(name, value);
-                }
+                self.client_acts(emit, &Who::Consumer(consumer.clone()), |node, _| {
+                    if let Node::Consumer(consumer) = node {
+                        Arc::make_mut(consumer).tune(name, value);
+                    }
+                });
             }
             _ => {}
         }
@@ -85,7 +97,7 @@ impl World {
                     regex: regex.clone(),
                     at: no.at,
                 };
-                spec.wanted.check().map_err(bad)?;
+                spec.wanted.subscription().map_err(bad)?;
                 streams(*n)?;
             }
         }
@@ -159,25 +171,18 @@ impl World {
         }
     }
 
-    fn produce(&mut self, emit: &mut Emit<'_>, name: &Arc<str>, batch: &Batch) {
-        let Some(index) = self.find(&Who::Producer(name.clone())) else { return };
+    /// Has a client do something besides handling what reaches it.
+    fn client_acts(
+        &mut self,
+        emit: &mut Emit<'_>,
+        who: &Who,
+        act: impl FnOnce(&mut Node, &mut Ctx<'_>),
+    ) {
+        let Some(index) = self.find(who) else { return };
         let mut out = Vec::new();
         let mut ctx =
             Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
-        if let Node::Producer(producer) = &mut self.procs[usize::from(index)].node {
-            Arc::make_mut(producer).produce(&mut ctx, batch);
-        }
-        self.effects(emit, index, out);
-    }
-
-    fn commit(&mut self, emit: &mut Emit<'_>, name: &Arc<str>) {
-        let Some(index) = self.find(&Who::Consumer(name.clone())) else { return };
-        let mut out = Vec::new();
-        let mut ctx =
-            Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
-        if let Node::Consumer(consumer) = &mut self.procs[usize::from(index)].node {
-            Arc::make_mut(consumer).commit(&mut ctx);
-        }
+        act(&mut self.procs[usize::from(index)].node, &mut ctx);
         self.effects(emit, index, out);
     }
 }
