@@ -23,6 +23,8 @@ pub const CONSUMERS: usize = 1_000;
 pub const STREAMS: u32 = 1_000;
 /// Producers of a run.
 pub const PRODUCERS: usize = 200;
+/// The longest key of a record, and the longest pattern of topics, in bytes.
+pub const KEY: usize = 1_000;
 /// Records that one command may send.
 pub const BATCH: u32 = 100_000;
 /// The longest name of a client.

@@ -78,8 +78,8 @@ fn wanted(words: &mut Words<'_>) -> Parsed<Wanted> {
         true => Wanted::WhiteList { regex: regex.clone(), streams },
         false => Wanted::BlackList { regex: regex.clone(), streams },
     };
-    match wanted.check() {
-        Ok(()) => Ok(wanted),
+    match wanted.subscription() {
+        Ok(_) => Ok(wanted),
         Err(_) => Err(words.error(column, Problem::BadPattern(shorten(&regex)))),
     }
 }

@@ -8,13 +8,12 @@ use super::Problem;
 use super::parse::{Parsed, Words, shorten};
 use super::query::Answer;
 use crate::base::limits;
-use crate::kafka;
 use crate::kafka::TopicPartition;
 use crate::kafka::consumer_zk::event::Event as Note;
 use crate::lab::Lab;
-use crate::view::groups::{GroupView, Seat};
+use crate::view::groups::{GroupView, Seat, note};
 use crate::view::{Plan, Rule, Suppose, groups};
-use crate::world::{Event, Row, Who};
+use crate::world::{Row, Who};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupQuery {
@@ -227,13 +226,7 @@ fn end(lab: &Lab, tp: &TopicPartition) -> Option<u64> {
 
 /// What consumers did, in the order of the rows.
 fn notes(lab: &Lab) -> impl Iterator<Item = (&Row, &Note)> {
-    lab.rows().iter().filter_map(|row| match &row.event {
-        Event::Kafka(event) => match &**event {
-            kafka::Event::Consumer(note) => Some((row, note)),
-            _ => None,
-        },
-        _ => None,
-    })
+    lab.rows().iter().filter_map(|row| Some((row, note(row)?)))
 }
 
 fn of_group<'a>(lab: &'a Lab, group: &'a str) -> impl Iterator<Item = (&'a Row, &'a Note)> {

@@ -8,13 +8,14 @@ use super::stage::{Life, SessionView, life, sessions};
 use crate::base::{Instant, Span};
 use crate::kafka::consumer_zk::assign::Strategy;
 use crate::kafka::consumer_zk::connector::{Phase, Rules};
+use crate::kafka::consumer_zk::event::Event as Note;
 use crate::kafka::consumer_zk::spec::Wanted;
 use crate::kafka::data::Offset;
 use crate::kafka::payload::{self, TopicInfo};
-use crate::kafka::{TopicPartition, paths, producer};
+use crate::kafka::{self, TopicPartition, consumer_zk, paths, producer};
 use crate::lab::Lab;
-use crate::world::World;
 use crate::world::proc::{Kind, Proc};
+use crate::world::{Event, Row, World};
 use crate::zk::op::Path;
 use crate::zk::tree::{NodeKind, Tree, Znode};
 
@@ -202,7 +203,7 @@ fn of_world(world: &World, sessions: &BTreeMap<u16, SessionView>) -> Vec<GroupVi
                 known.unwrap_or_else(|| format!("{}_{name}", spec.group).into())
             }
         };
-        let registered = tree.get(&format!("/consumers/{}/ids/{id}", spec.group)).is_some();
+        let registered = tree.get(&consumer_zk::nodes::id(&spec.group, &id)).is_some();
         // Who left in good order is no member any more.
         if !proc.is_running() && !registered && session.is_none() {
             continue;
@@ -254,23 +255,16 @@ fn member(
 
 /// A pattern is read against the topics that there are.
 fn topics_of(tree: &Tree, proc: &Proc) -> BTreeMap<Arc<str>, u32> {
-    use crate::kafka::consumer_zk::pattern::Pattern;
     let Some(spec) = &proc.consumer else { return BTreeMap::new() };
-    let existing = |fits: &dyn Fn(&str) -> bool, streams: u32| {
-        let names = tree.get(paths::TOPICS).into_iter().flat_map(Znode::children);
-        let names = names.filter(|(name, _)| fits(name) && !name.starts_with("__"));
-        names.map(|(name, _)| (name.clone(), streams)).collect()
-    };
-    match &spec.wanted {
-        Wanted::Topics(topics) => topics.iter().cloned().collect(),
-        Wanted::WhiteList { regex, streams } | Wanted::BlackList { regex, streams } => {
-            let listed = matches!(spec.wanted, Wanted::WhiteList { .. });
-            match Pattern::filter(regex) {
-                Ok(pattern) => existing(&|name| pattern.is_match(name) == listed, *streams),
-                Err(_) => BTreeMap::new(),
-            }
-        }
+    if let Wanted::Topics(topics) = &spec.wanted {
+        return topics.iter().cloned().collect();
     }
+    let Ok(subscription) = spec.wanted.subscription() else { return BTreeMap::new() };
+    let no_internal = proc.consumer().is_none_or(|consumer| consumer.options.no_internal);
+    let existing = tree.get(paths::TOPICS).into_iter().flat_map(Znode::children);
+    existing
+        .filter_map(|(name, _)| Some((name.clone(), subscription.streams(name, no_internal)?)))
+        .collect()
 }
 
 fn partitions_of(tree: &Tree, topic: &str) -> Vec<u32> {
@@ -281,10 +275,15 @@ fn partitions_of(tree: &Tree, topic: &str) -> Vec<u32> {
     info.map(|partitions| partitions.keys().copied().collect()).unwrap_or_default()
 }
 
-/// The partition that an owner's or an offset's node is about: `3`, or `[1-3]` in the textbook.
-pub fn partition_in(name: &str) -> Option<u32> {
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    name.rsplit('-').next()?.parse().ok()
+/// What a consumer told in a row.
+pub fn note(row: &Row) -> Option<&Note> {
+    match &row.event {
+        Event::Kafka(event) => match &**event {
+            kafka::Event::Consumer(note) => Some(note),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Below `/consumers/G/KIND`: nodes by topic and partition.
@@ -293,12 +292,12 @@ fn nodes<'a>(
     group: &str,
     kind: &str,
 ) -> BTreeMap<TopicPartition, (Path, &'a Znode)> {
-    let folder = format!("/consumers/{group}/{kind}");
+    let folder = consumer_zk::nodes::folder(group, kind);
     let Some(node) = tree.get(&folder) else { return BTreeMap::new() };
     let mut found = BTreeMap::new();
     for (topic, below) in node.children() {
         for (name, node) in below.children() {
-            if let Some(partition) = partition_in(name) {
+            if let Some(partition) = consumer_zk::nodes::partition(name) {
                 let tp = TopicPartition { topic: topic.clone(), partition };
                 found.insert(tp, (format!("{folder}/{topic}/{name}").into(), node));
             }

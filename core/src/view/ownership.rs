@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::groups::{GroupView, partition_in};
+use super::groups::{GroupView, note};
 use crate::base::{Instant, Span};
-use crate::kafka;
 use crate::kafka::TopicPartition;
 use crate::kafka::consumer_zk::assign::{self, Strategy};
 use crate::kafka::consumer_zk::connector::Rules;
-use crate::kafka::consumer_zk::event::{Event as Note, Trigger};
+use crate::kafka::consumer_zk::event::Event as Note;
+use crate::kafka::consumer_zk::nodes;
 use crate::lab::Lab;
 use crate::sim::RowId;
 use crate::world::proc::Kind;
@@ -227,14 +227,9 @@ pub struct PhaseRow {
 pub struct Rebalance {
     /// Members by name, and what each had before it.
     pub before: BTreeMap<TopicPartition, Arc<str>>,
-    pub claimed: BTreeMap<TopicPartition, Arc<str>>,
-    pub refused: u32,
-    pub trigger: Option<Trigger>,
     pub phases: Vec<PhaseRow>,
     /// How long each partition was without an owner; open: until now.
     pub still: BTreeMap<TopicPartition, Span>,
-    pub began: Option<Instant>,
-    pub ended: Option<Instant>,
 }
 
 /// Rows further back than this are not looked at.
@@ -260,7 +255,7 @@ pub fn rebalance(lab: &Lab, group: &GroupView) -> Option<Rebalance> {
     let first = first_row(rows, &names)?;
     let mut told = Rebalance::default();
     let mut open: BTreeMap<TopicPartition, Instant> = BTreeMap::new();
-    let prefix = format!("/consumers/{}/owners/", group.name);
+    let prefix = format!("{}/", nodes::folder(&group.name, "owners"));
     // Owner nodes of a session that ended caused it.
     let began = rows[first].at;
     let early = rows[..first].iter().rposition(|row| began.since(row.at) > BEFORE);
@@ -277,20 +272,7 @@ pub fn rebalance(lab: &Lab, group: &GroupView) -> Option<Rebalance> {
     for (tp, since) in open {
         told.still.insert(tp, lab.now().since(since));
     }
-    if group.is_rebalancing() {
-        told.ended = None;
-    }
     Some(told)
-}
-
-fn note(row: &Row) -> Option<&Note> {
-    match &row.event {
-        Event::Kafka(event) => match &**event {
-            kafka::Event::Consumer(note) => Some(note),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// Where the last rebalance began: the first try after everybody was done with the one before.
@@ -342,11 +324,10 @@ fn gone(
     for path in gone.iter() {
         let named = path.strip_prefix(prefix).and_then(|rest| rest.rsplit_once('/'));
         if let Some((topic, node)) = named
-            && let Some(partition) = partition_in(node)
+            && let Some(partition) = nodes::partition(node)
         {
             let tp = TopicPartition { topic: topic.into(), partition };
             told.before.insert(tp.clone(), name.clone());
-            told.claimed.remove(&tp);
             open.entry(tp).or_insert(row.at);
         }
     }
@@ -370,35 +351,23 @@ fn tell(
 ) {
     let here = (id, row.at);
     match note {
-        Note::Attempt { trigger, .. } => {
-            told.trigger.get_or_insert(*trigger);
-            told.began.get_or_insert(row.at);
-            count(told, Step::Trigger, here, 1);
-        }
+        Note::Attempt { .. } => count(told, Step::Trigger, here, 1),
         Note::Released { partitions } => {
             for tp in partitions {
                 told.before.entry(tp.clone()).or_insert_with(|| name.clone());
-                told.claimed.remove(tp);
                 open.entry(tp.clone()).or_insert(row.at);
             }
             count(told, Step::Release, here, partitions.len());
         }
         Note::Assigned { .. } => count(told, Step::Compute, here, 1),
         Note::Claimed { tp } => {
-            told.claimed.insert(tp.clone(), name.clone());
             if let Some(since) = open.remove(tp) {
                 told.still.insert(tp.clone(), row.at.since(since));
             }
             count(told, Step::Claim, here, 1);
         }
-        Note::ClaimRefused { .. } => {
-            told.refused += 1;
-            count(told, Step::Retry, here, 1);
-        }
-        Note::AttemptEnded { .. } => {
-            told.ended = Some(row.at);
-            count(told, Step::Done, here, 1);
-        }
+        Note::ClaimRefused { .. } => count(told, Step::Retry, here, 1),
+        Note::AttemptEnded { .. } => count(told, Step::Done, here, 1),
         _ => {}
     }
 }

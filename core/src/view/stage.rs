@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::Instant;
 use crate::kafka::broker::Phase;
+use crate::kafka::consumer_zk::nodes;
 use crate::kafka::data::{Msg as DataMsg, Offset};
 use crate::kafka::payload::{self, ControllerInfo, PartitionState, TopicInfo};
 use crate::kafka::real::msg::Msg as RealMsg;
@@ -360,14 +361,14 @@ fn of_clients(world: &World) -> Vec<ChipGroup> {
     let Some(consumers) = tree.get("/consumers") else { return groups };
     for (name, node) in consumers.children() {
         if let Some(ids) = node.child("ids") {
-            let mut made = group(world, format!("/consumers/{name}/ids").into(), ids, |_| true);
+            let mut made = group(world, nodes::ids(name), ids, |_| true);
             for chip in &mut made.chips {
-                chip.label = member_name(world, name, &chip.label);
+                chip.label = member_name(world, &chip.label);
             }
             groups.push(made);
         }
         for (topic, owners) in node.child("owners").into_iter().flat_map(Znode::children) {
-            let path: Path = format!("/consumers/{name}/owners/{topic}").into();
+            let path: Path = format!("{}/{topic}", nodes::folder(name, "owners")).into();
             groups.push(group(world, path, owners, |_| true));
         }
     }
@@ -375,15 +376,9 @@ fn of_clients(world: &World) -> Vec<ChipGroup> {
 }
 
 /// A registration's id is long: the page knows its process by a name.
-fn member_name(world: &World, group: &str, id: &Arc<str>) -> Arc<str> {
+fn member_name(world: &World, id: &Arc<str>) -> Arc<str> {
     let named = world.procs.iter().find_map(|proc| match &proc.kind {
-        Kind::Consumer(name) => {
-            let ours = proc.consumer.as_ref().is_some_and(|spec| *spec.group == *group);
-            let rest = id.strip_prefix(&format!("{group}_")).unwrap_or(id);
-            let rest = rest.strip_prefix(&**name);
-            let fits = rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
-            (ours && fits).then(|| name.clone())
-        }
+        Kind::Consumer(name) if proc.client_id.as_ref() == Some(id) => Some(name.clone()),
         _ => None,
     });
     named.unwrap_or_else(|| id.clone())

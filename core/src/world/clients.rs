@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::command::{Command, Counted, Refusal, Who};
+use super::command::{Command, Counted, NameFault, Refusal, Who};
 use super::commands::{at_most, check_name, within};
 use super::proc::{Kind, Node, Proc};
 use super::{Emit, Profile, World, wall_ms};
@@ -18,14 +18,26 @@ impl World {
         match command {
             Command::StartConsumer { name, spec } => self.start_consumer(emit, name, spec.clone()),
             Command::StartProducer { name, spec } => self.start_producer(emit, name, spec.clone()),
-            Command::Produce { producer, batch } => self.produce(emit, producer, batch),
-            Command::Commit { consumer } => self.commit(emit, consumer),
+            Command::Produce { producer, batch } => {
+                self.client_acts(emit, &Who::Producer(producer.clone()), |node, ctx| {
+                    if let Node::Producer(producer) = node {
+                        Arc::make_mut(producer).produce(ctx, batch);
+                    }
+                });
+            }
+            Command::Commit { consumer } => {
+                self.client_acts(emit, &Who::Consumer(consumer.clone()), |node, ctx| {
+                    if let Node::Consumer(consumer) = node {
+                        Arc::make_mut(consumer).commit(ctx);
+                    }
+                });
+            }
             Command::Tune { consumer, name, value } => {
-                if let Some(index) = self.find(&Who::Consumer(consumer.clone()))
-                    && let Node::Consumer(consumer) = &mut self.procs[usize::from(index)].node
-                {
-                    Arc::make_mut(consumer).tune(name, value);
-                }
+                self.client_acts(emit, &Who::Consumer(consumer.clone()), |node, _| {
+                    if let Node::Consumer(consumer) = node {
+                        Arc::make_mut(consumer).tune(name, value);
+                    }
+                });
             }
             _ => {}
         }
@@ -85,7 +97,8 @@ impl World {
                     regex: regex.clone(),
                     at: no.at,
                 };
-                spec.wanted.check().map_err(bad)?;
+                check_word(regex)?;
+                spec.wanted.subscription().map_err(bad)?;
                 streams(*n)?;
             }
         }
@@ -100,6 +113,7 @@ impl World {
         check_name(name, limits::CLIENT_NAME)?;
         if let Some(stream) = &spec.stream {
             check_name(&stream.topic, limits::TOPIC_NAME)?;
+            stream.keys.iter().try_for_each(|key| check_word(key))?;
         }
         self.check_free(Who::Producer(name.clone()), Counted::Producers, limits::PRODUCERS)
     }
@@ -163,37 +177,67 @@ impl World {
         }
     }
 
-    fn produce(&mut self, emit: &mut Emit<'_>, name: &Arc<str>, batch: &Batch) {
-        let Some(index) = self.find(&Who::Producer(name.clone())) else { return };
+    /// Has a client do something besides handling what reaches it.
+    fn client_acts(
+        &mut self,
+        emit: &mut Emit<'_>,
+        who: &Who,
+        act: impl FnOnce(&mut Node, &mut Ctx<'_>),
+    ) {
+        let Some(index) = self.find(who) else { return };
         let mut out = Vec::new();
         let mut ctx =
             Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
-        if let Node::Producer(producer) = &mut self.procs[usize::from(index)].node {
-            Arc::make_mut(producer).produce(&mut ctx, batch);
-        }
-        self.effects(emit, index, out);
-    }
-
-    fn commit(&mut self, emit: &mut Emit<'_>, name: &Arc<str>) {
-        let Some(index) = self.find(&Who::Consumer(name.clone())) else { return };
-        let mut out = Vec::new();
-        let mut ctx =
-            Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
-        if let Node::Consumer(consumer) = &mut self.procs[usize::from(index)].node {
-            Arc::make_mut(consumer).commit(&mut ctx);
-        }
+        act(&mut self.procs[usize::from(index)].node, &mut ctx);
         self.effects(emit, index, out);
     }
 }
 
 fn check_batch(batch: &Batch) -> Result<(), Refusal> {
     check_name(&batch.topic, limits::TOPIC_NAME)?;
+    batch.key.iter().try_for_each(|key| check_word(key))?;
     within(Counted::Records, batch.count.into(), 1, limits::BATCH.into())
+}
+
+/// A key or a pattern is one word: a script and a link have to hold it.
+fn check_word(word: &str) -> Result<(), Refusal> {
+    let shown = || word.chars().take(limits::CLIENT_NAME).collect::<String>().into();
+    let why = match word.chars().next() {
+        None => Some(NameFault::Empty),
+        // There a comment begins.
+        Some('#') => Some(NameFault::NotAWord('#')),
+        Some(_) if word.len() > limits::KEY => {
+            Some(NameFault::TooLong { limit: limits::KEY as u64 })
+        }
+        Some(_) => word
+            .chars()
+            .find(|letter| letter.is_whitespace() || letter.is_control())
+            .map(NameFault::NotAWord),
+    };
+    match why {
+        None => Ok(()),
+        Some(why) => Err(Refusal::BadName { name: shown(), why }),
+    }
 }
 
 fn check_option(name: &Arc<str>, value: &Arc<str>) -> Result<(), Refusal> {
     match Options::default().set(name, value) {
         Some(()) => Ok(()),
         None => Err(Refusal::BadOption { name: name.clone(), value: value.clone() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_no_script_could_hold_is_refused() {
+        for key in ["", "a b", "a\tb", "#a", "a\u{7}"] {
+            assert!(matches!(check_word(key), Err(Refusal::BadName { .. })), "{key:?}");
+        }
+        for key in ["a", "order-7", "键", "a#b", "x=y,z"] {
+            assert_eq!(check_word(key), Ok(()), "{key}");
+        }
     }
 }

@@ -270,4 +270,6 @@ pub enum NameFault {
     Character(char),
     /// `.` and `..`
     Dots,
+    /// It has to be one word: no blank, nothing invisible, no `#` at its start.
+    NotAWord(char),
 }

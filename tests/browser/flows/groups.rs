@@ -22,7 +22,12 @@ pub fn run(browser: &Browser) -> Result<()> {
     page.testid("add-consumer").click()?;
     page.testid("dialog-add-consumer").wait()?;
     fill(&page, "field-consumer-topics", "log.[")?;
-    page.testid("dialog-error").wait_text("log.[")?;
+    page.testid("field-consumer-topics-error").wait_text("log.[")?;
+    fill(&page, "field-consumer-topics", "orders")?;
+    fill(&page, "field-consumer-group", "bill ing")?;
+    page.testid("field-consumer-group-error").wait_text("can't be in a name")?;
+    page.testid("dialog-submit").click()?;
+    page.testid("field-consumer-group-error").wait_text("can't be in a name")?;
     page.testid("dialog-cancel").click()?;
     ensure!(!page.testid("member-c1").exists()?, "a refused consumer was added");
 
@@ -50,6 +55,8 @@ pub fn run(browser: &Browser) -> Result<()> {
 
     choose(&page, "producer-p1-menu", "produce")?;
     page.testid("dialog-produce").wait()?;
+    fill(&page, "field-produce-key", "order 7")?;
+    page.testid("field-produce-key-error").wait_text("one word")?;
     fill(&page, "field-produce-key", "order-7")?;
     page.testid("dialog-produce").wait_text("mod 4 is P")?;
     page.testid("dialog-submit").click()?;

@@ -14,14 +14,6 @@ use crate::words;
 /// The longest timeout that a client may ask for, as the model has it.
 const TIMEOUT_MS: u64 = 600_000;
 
-fn next_name(lab: &Lab) -> String {
-    let taken = |name: &str| {
-        let who = Who::Client(name.into());
-        lab.world().procs.iter().any(|proc| proc.who().as_ref() == Some(&who))
-    };
-    (1..).map(|n| format!("client-{n}")).find(|name| !taken(name)).unwrap_or_default()
-}
-
 #[derive(Default)]
 struct Verdict {
     name: Option<String>,
@@ -66,7 +58,9 @@ pub fn OpenClient() -> Html {
     let (ctx, lang) = (use_ctx(), use_lang());
     let name = {
         let engine = engine.clone();
-        use_state(move || Text::new(engine.read(next_name)))
+        use_state(move || {
+            Text::new(engine.read(|lab| super::next_name(lab, "client-", Who::Client)))
+        })
     };
     let timeout = use_state(Text::default);
     let refused = use_state(|| None::<String>);

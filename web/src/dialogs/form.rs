@@ -213,6 +213,38 @@ pub fn problem(text: Option<&String>) -> Html {
     html! { <p class="problem" role="alert" data-testid="dialog-error">{text.clone()}</p> }
 }
 
+/// The field that is wrong, none if it is the whole, and why.
+pub type Wrong = (&'static str, String);
+
+/// Why a field is wrong, if it is the one.
+pub fn at(wrong: Option<&Wrong>, field: &str) -> Option<String> {
+    wrong.filter(|(known, _)| *known == field).map(|(_, why)| why.clone())
+}
+
+/// A name by Kafka's rule, or what is wrong with it.
+pub fn named(
+    lang: Lang,
+    field: &'static str,
+    text: &Text,
+    limit: usize,
+) -> Result<std::sync::Arc<str>, Wrong> {
+    let name = text.value.trim();
+    match kafkascope_core::world::check_name(name, limit) {
+        Ok(()) => Ok(name.into()),
+        Err(refusal) => Err((field, words::refusal(lang, &refusal))),
+    }
+}
+
+/// A whole number within its bounds.
+pub fn number(
+    lang: Lang,
+    field: &'static str,
+    text: &str,
+    (low, high): (u64, u64),
+) -> Result<u64, Wrong> {
+    super::number::within(lang, text, low, high).map_err(|why| (field, why))
+}
+
 /// Every field counts as touched: what is wrong shows.
 pub fn touch(fields: &[UseStateHandle<Text>]) -> Callback<()> {
     let fields = fields.to_vec();

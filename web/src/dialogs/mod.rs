@@ -13,10 +13,22 @@ mod topic;
 mod topic_delete;
 mod znode;
 
-pub use consumer::next_name;
+use std::sync::Arc;
+
+use kafkascope_core::lab::Lab;
+use kafkascope_core::world::Who;
 use yew::prelude::*;
 
 use crate::state::Dialog;
+
+/// The first name with this stem that no process of the kind has.
+pub fn next_name(lab: &Lab, stem: &str, who: impl Fn(Arc<str>) -> Who) -> String {
+    let taken = |name: &str| {
+        let who = who(name.into());
+        lab.world().procs.iter().any(|proc| proc.who().as_ref() == Some(&who))
+    };
+    (1..).map(|n| format!("{stem}{n}")).find(|name| !taken(name)).unwrap_or_default()
+}
 
 #[derive(PartialEq, Properties)]
 pub struct DialogsProps {
@@ -25,7 +37,7 @@ pub struct DialogsProps {
 
 #[component]
 pub fn Dialogs(props: &DialogsProps) -> Html {
-    let text = |path: &std::sync::Arc<str>| AttrValue::from(path.to_string());
+    let text = |path: &Arc<str>| AttrValue::from(path.to_string());
     match &props.dialog {
         Dialog::AddBroker => html! { <broker::AddBroker /> },
         Dialog::CreateTopic => html! { <topic::CreateTopic /> },

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use kafkascope_core::kafka::consumer_zk::spec::{ConsumerSpec, Wanted};
 use kafkascope_core::kafka::real::task::Task;
-use kafkascope_core::script::parse_command;
 use kafkascope_core::view::ownership::Move;
 use kafkascope_core::view::{self, GroupView, Rule, Suppose, moves};
 use kafkascope_core::world::{Command, Who};
@@ -43,24 +43,22 @@ fn suppose(
             // It subscribes to what the others do.
             let like = group.members.iter().find(|member| !member.topics.is_empty());
             let topics = like.map(|member| member.topics.clone()).unwrap_or_default();
-            let mut line = format!("start consumer {name} group {}", group.name);
-            for (topic, streams) in &topics {
-                line += &format!(" topic {topic}");
-                if *streams != 1 {
-                    line += &format!(" streams {streams}");
-                }
-            }
+            let wanted = topics.iter().map(|(topic, streams)| (topic.clone(), *streams));
+            let mut set = Vec::new();
             if then.rule == Rule::RoundRobin {
-                line += " with partition.assignment.strategy=roundrobin";
+                set.push(("partition.assignment.strategy".into(), "roundrobin".into()));
             }
+            let wanted = Wanted::Topics(wanted.collect());
+            let spec = Arc::new(ConsumerSpec { group: group.name.clone(), wanted, set });
             // What is random in it comes after the name and decides nothing.
             let id = match then.rule {
                 Rule::Ceil => format!("{name}:"),
                 _ => format!("{}_{name}", group.name),
             };
             let id = id.into();
-            then.members.insert(id, (name.into(), topics));
-            parse_command(&line).ok()
+            let name: Arc<str> = name.into();
+            then.members.insert(id, (name.clone(), topics));
+            Some(Command::StartConsumer { name, spec })
         }
         Change::Remove(name) => {
             then.members.retain(|_, (member, _)| member != name);

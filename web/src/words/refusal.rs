@@ -52,6 +52,9 @@ fn bad_name(lang: Lang, name: &str, why: NameFault) -> String {
         NameFault::Character(letter) => {
             lang.fill(k::REFUSAL_NAME_LETTER, &[("letter", &letter.escape_debug())])
         }
+        NameFault::NotAWord(letter) => {
+            lang.fill(k::REFUSAL_NOT_A_WORD, &[("letter", &letter.escape_debug())])
+        }
         NameFault::Dots => lang.fill(k::REFUSAL_NAME_DOTS, &[("name", &name)]),
     }
 }

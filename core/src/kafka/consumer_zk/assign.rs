@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::pattern::Pattern;
+use crate::kafka::log::offsets;
 use crate::kafka::partitioner::string_hash;
-
-/// The topic that only counts where internal ones do. [spec consumer-zk.md R3]
-const INTERNAL: &str = "__consumer_offsets";
 
 // --- Formulas ------------------------------------------------------------------------------------
 
@@ -63,21 +61,29 @@ pub struct Member {
     pub no_internal: bool,
 }
 
+impl Subscription {
+    /// With how many streams a topic is read. Patterns leave the internal topic out where
+    /// `no_internal` says so. [spec consumer-zk.md R3]
+    pub fn streams(&self, topic: &str, no_internal: bool) -> Option<u32> {
+        let (pattern, streams, listed) = match self {
+            Subscription::Topics(topics) => return topics.get(topic).copied(),
+            Subscription::WhiteList(pattern, streams) => (pattern, *streams, true),
+            Subscription::BlackList(pattern, streams) => (pattern, *streams, false),
+        };
+        let internal = no_internal && topic == offsets::TOPIC;
+        (!internal && pattern.is_match(topic) == listed).then_some(streams)
+    }
+}
+
 impl Member {
     /// The topics it subscribes to, with its streams: a pattern against the topics that there
     /// are. [spec consumer-zk.md R3]
     pub fn topics<'a>(&'a self, existing: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, u32> {
-        let (pattern, streams, listed) = match &self.subscription {
-            Subscription::Topics(topics) => {
-                return topics.iter().map(|(topic, streams)| (topic.as_str(), *streams)).collect();
-            }
-            Subscription::WhiteList(pattern, streams) => (pattern, *streams, true),
-            Subscription::BlackList(pattern, streams) => (pattern, *streams, false),
-        };
-        let fits = |topic: &&str| {
-            pattern.is_match(topic) == listed && !(self.no_internal && *topic == INTERNAL)
-        };
-        existing.filter(fits).map(|topic| (topic, streams)).collect()
+        if let Subscription::Topics(topics) = &self.subscription {
+            return topics.iter().map(|(topic, streams)| (topic.as_str(), *streams)).collect();
+        }
+        let streams = |topic| self.subscription.streams(topic, self.no_internal);
+        existing.filter_map(|topic| Some((topic, streams(topic)?))).collect()
     }
 }
 

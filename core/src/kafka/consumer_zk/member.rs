@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::connector::{Connector, Phase, Timer};
 use super::event::{Event, Note, Trigger};
 use super::nodes;
-use super::pattern::Pattern;
 use super::spec::Wanted;
 use super::task::{Step, Thread};
 use crate::base::Span;
@@ -14,9 +13,6 @@ use crate::kafka::broker::Ctx;
 use crate::kafka::paths;
 use crate::kafka::real::scala;
 use crate::zk::op::{Data, Error, Reply};
-
-/// The topic that only counts where internal ones do. [spec consumer-zk.md R3]
-const INTERNAL: &str = "__consumer_offsets";
 
 impl Connector {
     pub(super) fn member_step(&mut self, ctx: &mut Ctx<'_>, thread: Thread, step: Step) {
@@ -145,18 +141,10 @@ impl Connector {
             return Vec::new();
         };
         scala::order_java(&mut children, |name| scala::text_hash(name));
-        children.retain(|topic| self.chooses(topic));
+        let Ok(subscription) = self.spec.wanted.subscription() else { return Vec::new() };
+        let no_internal = self.options.no_internal;
+        children.retain(|topic| subscription.streams(topic, no_internal).is_some());
         children
-    }
-
-    fn chooses(&self, topic: &str) -> bool {
-        let (regex, listed) = match &self.spec.wanted {
-            Wanted::Topics(_) => return false,
-            Wanted::WhiteList { regex, .. } => (regex, true),
-            Wanted::BlackList { regex, .. } => (regex, false),
-        };
-        let fits = Pattern::filter(regex).is_ok_and(|pattern| pattern.is_match(topic) == listed);
-        fits && !(self.options.no_internal && topic == INTERNAL)
     }
 
     /// Only a filter whose own list changed begins anew. [spec consumer-zk.md G4]

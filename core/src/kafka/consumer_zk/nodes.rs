@@ -34,10 +34,20 @@ pub fn offset(rules: Rules, group: &str, tp: &TopicPartition, home: u32) -> Path
 fn below(rules: Rules, group: &str, what: &str, tp: &TopicPartition, home: u32) -> Path {
     let (topic, partition) = (&tp.topic, tp.partition);
     match rules {
-        Rules::Textbook => format!("/consumers/{group}/{what}/{topic}/{home}-{partition}"),
-        Rules::V08 => format!("/consumers/{group}/{what}/{topic}/{partition}"),
+        Rules::Textbook => format!("{}/{topic}/{home}-{partition}", folder(group, what)),
+        Rules::V08 => format!("{}/{topic}/{partition}", folder(group, what)),
     }
     .into()
+}
+
+/// The partition that an owner's or an offset's node is about, in either way to name it.
+pub fn partition(name: &str) -> Option<u32> {
+    name.rsplit('-').next()?.parse().ok()
+}
+
+/// Below it stand owners or offsets by topic.
+pub fn folder(group: &str, what: &str) -> Path {
+    format!("/consumers/{group}/{what}").into()
 }
 
 pub fn parent(path: &str) -> Path {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::assign::Strategy;
+use super::assign::{Strategy, Subscription};
 use super::connector::Rules;
 use super::pattern::{NoPattern, Pattern};
 use crate::kafka::data::Reset;
@@ -24,21 +24,26 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// Whether its pattern is one.
-    pub fn check(&self) -> Result<(), NoPattern> {
-        match self {
-            Wanted::Topics(_) => Ok(()),
-            Wanted::WhiteList { regex, .. } | Wanted::BlackList { regex, .. } => {
-                Pattern::filter(regex).map(|_| ())
+    /// With its pattern read, if it is one.
+    pub fn subscription(&self) -> Result<Subscription, NoPattern> {
+        Ok(match self {
+            Wanted::Topics(topics) => Subscription::Topics(
+                topics.iter().map(|(topic, streams)| (topic.to_string(), *streams)).collect(),
+            ),
+            Wanted::WhiteList { regex, streams } => {
+                Subscription::WhiteList(Pattern::filter(regex)?, *streams)
             }
-        }
+            Wanted::BlackList { regex, streams } => {
+                Subscription::BlackList(Pattern::filter(regex)?, *streams)
+            }
+        })
     }
 }
 
 /// A consumer's own settings, by the names of the 0.8 consumer. Times in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `zookeeper.session.timeout.ms`; `None`: as the run's brokers.
+    /// `zookeeper.session.timeout.ms`; `None`: the consumer's own default of 6 s.
     pub session_timeout_ms: Option<i32>,
     pub strategy: Strategy,
     /// `rebalance.max.retries`
