@@ -194,6 +194,14 @@ fn stream(words: &mut Words<'_>) -> Parsed<Stream> {
     Ok(stream)
 }
 
+/// One word, or any text as JSON writes it: `key "the quick brown fox"`.
+fn key(words: &mut Words<'_>) -> Parsed<Arc<str>> {
+    match words.quoted()? {
+        Some(key) => Ok(key.into()),
+        None => Ok(words.next("a key")?.1.into()),
+    }
+}
+
 /// `produce p1 topic T [partition N] [key K] [from N] [count N]`
 pub fn produce(words: &mut Words<'_>) -> Parsed<Command> {
     let producer = words.name("a producer", limits::CLIENT_NAME)?;
@@ -205,7 +213,7 @@ pub fn produce(words: &mut Words<'_>) -> Parsed<Command> {
         batch.partition = Some(words.number("a partition", 0, high)? as u32);
     }
     if words.take("key") {
-        batch.key = Some(words.next("a key")?.1.into());
+        batch.key = Some(key(words)?);
     }
     if words.take("from") {
         batch.from = words.number("the first value", 0, 1 << 53)?;
@@ -214,4 +222,27 @@ pub fn produce(words: &mut Words<'_>) -> Parsed<Command> {
         batch.count = words.number("how many", 1, limits::BATCH.into())? as u32;
     }
     Ok(Command::Produce { producer, batch: Arc::new(batch) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_key_survives_a_script() {
+        for key in
+            ["k", "the quick brown fox", "", "#1 # 2", "\"q\" \\", "a\tb\u{7}", "键 值", "a\"b"]
+        {
+            let batch = Batch {
+                topic: "T".into(),
+                partition: None,
+                key: Some(key.into()),
+                from: 0,
+                count: 1,
+            };
+            let wanted = Command::Produce { producer: "p1".into(), batch: Arc::new(batch) };
+            let line = wanted.to_string();
+            assert_eq!(super::super::parse_command(&line), Ok(wanted), "{line}");
+        }
+    }
 }

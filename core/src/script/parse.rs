@@ -114,6 +114,20 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// A text in quotes with JSON's escapes, if that comes next.
+    pub(super) fn quoted(&mut self) -> Parsed<Option<String>> {
+        if !self.peek().is_some_and(|word| word.starts_with('"')) {
+            return Ok(None);
+        }
+        let rest = &self.text[self.at..];
+        let mut texts = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+        let Some(Ok(text)) = texts.next() else {
+            return Err(self.error(self.at, Problem::BadName(shorten(rest))));
+        };
+        self.at += texts.byte_offset();
+        Ok(Some(text))
+    }
+
     /// `orders-0`
     pub(super) fn partition(&mut self) -> Parsed<TopicPartition> {
         const WHAT: &str = "a partition such as orders-0";

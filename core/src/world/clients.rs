@@ -113,7 +113,7 @@ impl World {
         check_name(name, limits::CLIENT_NAME)?;
         if let Some(stream) = &spec.stream {
             check_name(&stream.topic, limits::TOPIC_NAME)?;
-            stream.keys.iter().try_for_each(|key| check_word(key))?;
+            stream.keys.iter().try_for_each(|key| check_listed(key))?;
         }
         self.check_free(Who::Producer(name.clone()), Counted::Producers, limits::PRODUCERS)
     }
@@ -195,13 +195,30 @@ impl World {
 
 fn check_batch(batch: &Batch) -> Result<(), Refusal> {
     check_name(&batch.topic, limits::TOPIC_NAME)?;
-    batch.key.iter().try_for_each(|key| check_word(key))?;
+    // Any text may be a key: a script writes it in quotes where it isn't one word.
+    if let Some(key) = batch.key.as_ref().filter(|key| key.len() > limits::KEY) {
+        let why = NameFault::TooLong { limit: limits::KEY as u64 };
+        return Err(Refusal::BadName { name: head(key), why });
+    }
     within(Counted::Records, batch.count.into(), 1, limits::BATCH.into())
 }
 
-/// A key or a pattern is one word: a script and a link have to hold it.
+/// As much of a long text as a message shows.
+fn head(text: &str) -> Arc<str> {
+    text.chars().take(limits::CLIENT_NAME).collect::<String>().into()
+}
+
+/// One of a stream's keys stands in a list with commas.
+fn check_listed(key: &str) -> Result<(), Refusal> {
+    check_word(key)?;
+    match key.contains(',') {
+        false => Ok(()),
+        true => Err(Refusal::BadName { name: head(key), why: NameFault::NotAWord(',') }),
+    }
+}
+
+/// A pattern, or one of a stream's keys, is one word: a script and a link have to hold it.
 fn check_word(word: &str) -> Result<(), Refusal> {
-    let shown = || word.chars().take(limits::CLIENT_NAME).collect::<String>().into();
     let why = match word.chars().next() {
         None => Some(NameFault::Empty),
         // There a comment begins.
@@ -216,7 +233,7 @@ fn check_word(word: &str) -> Result<(), Refusal> {
     };
     match why {
         None => Ok(()),
-        Some(why) => Err(Refusal::BadName { name: shown(), why }),
+        Some(why) => Err(Refusal::BadName { name: head(word), why }),
     }
 }
 
@@ -232,12 +249,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_no_script_could_hold_is_refused() {
+    fn a_word_that_no_script_could_hold_is_refused() {
         for key in ["", "a b", "a\tb", "#a", "a\u{7}"] {
             assert!(matches!(check_word(key), Err(Refusal::BadName { .. })), "{key:?}");
         }
         for key in ["a", "order-7", "键", "a#b", "x=y,z"] {
             assert_eq!(check_word(key), Ok(()), "{key}");
         }
+        assert!(check_listed("x=y,z").is_err());
     }
 }

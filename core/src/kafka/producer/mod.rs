@@ -5,6 +5,7 @@ mod metadata;
 mod registry;
 mod send;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -121,9 +122,19 @@ impl fmt::Display for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "topic {}", self.topic)?;
         self.partition.map_or(Ok(()), |partition| write!(f, " partition {partition}"))?;
-        self.key.as_ref().map_or(Ok(()), |key| write!(f, " key {key}"))?;
+        self.key.as_ref().map_or(Ok(()), |key| write!(f, " key {}", written(key)))?;
         write!(f, " from {} count {}", self.from, self.count)
     }
+}
+
+/// A key as a script writes it: in quotes where it isn't one plain word.
+fn written(key: &str) -> Cow<'_, str> {
+    let odd = |letter: char| letter.is_whitespace() || letter.is_control();
+    if !key.is_empty() && !key.starts_with(['"', '#']) && !key.contains(odd) {
+        return Cow::Borrowed(key);
+    }
+    // A `#` after a blank would begin a comment.
+    Cow::Owned(serde_json::Value::from(key).to_string().replace('#', "\\u0023"))
 }
 
 /// What happens at a producer, in the past tense.
