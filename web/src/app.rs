@@ -13,6 +13,7 @@ use crate::i18n::{Lang, k, use_lang};
 use crate::invariants::Invariants;
 use crate::keys::use_keys;
 use crate::lessons::Lesson;
+use crate::logs::Logs;
 use crate::ownership::Ownership;
 use crate::platform::{media, storage};
 use crate::share::{self, Share};
@@ -153,6 +154,7 @@ fn tab_name(tab: NarrowTab, lesson: bool) -> &'static str {
         NarrowTab::Story => "story",
         NarrowTab::Znodes => "znodes",
         NarrowTab::Lesson => "lesson",
+        NarrowTab::Dock(DockTab::Logs) => "logs",
         NarrowTab::Dock(DockTab::Znode) => "znode",
         NarrowTab::Dock(DockTab::Ownership) => "ownership",
         NarrowTab::Dock(DockTab::Console) => "console",
@@ -162,7 +164,8 @@ fn tab_name(tab: NarrowTab, lesson: bool) -> &'static str {
     }
 }
 
-const DOCK: [(DockTab, &str, &str, crate::i18n::Key); 6] = [
+const DOCK: [(DockTab, &str, &str, crate::i18n::Key); 7] = [
+    (DockTab::Logs, "logs", "logs", k::DOCK_LOGS),
     (DockTab::Ownership, "owner", "ownership", k::DOCK_OWNERSHIP),
     (DockTab::Znode, "znode", "znode", k::DOCK_ZNODE),
     (DockTab::Console, "console", "console", k::DOCK_CONSOLE),
@@ -216,6 +219,9 @@ fn Dock(props: &DockProps) -> Html {
 fn dock_body(tab: DockTab, ui: &UiState) -> Html {
     match tab {
         DockTab::Znode => html! { <Inspector selected={ui.selected.clone()} /> },
+        DockTab::Logs => {
+            html! { <Logs ui={ui.logs.clone()} selected={ui.selected.clone()} /> }
+        }
         DockTab::Ownership => html! { <Ownership ui={ui.ownership.clone()} /> },
         DockTab::Console => html! { <Console ui={ui.console.clone()} /> },
         DockTab::Topics => html! { <Topics /> },

@@ -11,6 +11,7 @@ mod i18n;
 mod invariants;
 mod keys;
 mod lessons;
+mod logs;
 mod ownership;
 mod platform;
 mod share;

@@ -39,6 +39,10 @@ impl fmt::Display for Slice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     pub slice: Slice,
+    /// Replicas are moved in it.
+    pub moves: bool,
+    /// Brokers meet in ZooKeeper in it.
+    pub zookeeper: bool,
     /// Facts whose names nobody knows: a file of a slice that is built fails by them.
     pub unknown_facts: Vec<String>,
 }
@@ -52,7 +56,6 @@ struct Traits<'a> {
     named: BTreeSet<&'a str>,
     /// ZooKeeper servers, by number.
     servers: BTreeSet<u64>,
-    moves_replicas: bool,
 }
 
 /// The class of a recording; an error names an op or a field of an op that nobody knows, and the
@@ -73,7 +76,9 @@ pub fn classify(recording: &Value) -> Result<Class, String> {
     let unknown_facts = traits.facts.iter().filter(unknown).map(|x| (*x).to_owned()).collect();
     let slice =
         traits.slice().ok_or("neither ops nor facts tell what kind of recording this is")?;
-    Ok(Class { slice, unknown_facts })
+    let zookeeper = ["zk_txns", "znodes"].iter().any(|fact| traits.facts.contains(fact));
+    let moves = traits.homes.contains(&Home::Reassignment);
+    Ok(Class { slice, moves, zookeeper, unknown_facts })
 }
 
 impl<'a> Traits<'a> {
@@ -117,9 +122,6 @@ impl<'a> Traits<'a> {
             let many = op.get("zookeepers").and_then(Value::as_u64).unwrap_or(1);
             self.servers.extend(1..=many.min(100));
         }
-        let by_hand = text("path").filter(|_| name.starts_with("zk-")).unwrap_or("");
-        self.moves_replicas |= by_hand.starts_with("/admin/reassign_partitions")
-            || by_hand.starts_with("/isr_change_notification");
     }
 
     fn slice(&self) -> Option<Slice> {
@@ -127,8 +129,8 @@ impl<'a> Traits<'a> {
         let fact = |names: &[&str]| names.iter().any(|name| self.facts.contains(name));
         let ensemble = self.servers.len() > 1;
         let consumers = home(Home::ZkConsumers) || fact(&["consumer_events"]);
-        let moves = self.moves_replicas || home(Home::Reassignment);
-        let logs = home(Home::Replication) || moves || fact(&["records", "disks", "fetched"]);
+        let moves = home(Home::Reassignment);
+        let logs = home(Home::Replication) || fact(&["records", "disks", "fetched"]);
         let slice = if home(Home::ZooKeeper) {
             if ensemble { Slice::Ensembles } else { Slice::ZooKeeper }
         } else if home(Home::Share) {
@@ -138,13 +140,13 @@ impl<'a> Traits<'a> {
         } else if fact(&["zk_txns", "znodes"]) || consumers {
             match () {
                 () if ensemble => Slice::Ensembles,
-                () if consumers && !moves => Slice::ZkConsumers,
-                () if logs => Slice::Replication,
+                () if consumers => Slice::ZkConsumers,
+                () if logs && (!moves || home(Home::Replication)) => Slice::Replication,
                 () => Slice::Brokers,
             }
         } else if home(Home::Groups) || fact(&["callbacks", "wire", "group"]) {
             Slice::Groups
-        } else if fact(&["keys"]) || logs {
+        } else if fact(&["keys"]) || logs || moves {
             Slice::Replication
         } else if self.servers.len() == 1 && fact(&["servers"]) {
             Slice::ZooKeeper

@@ -7,6 +7,7 @@
 
 mod chance;
 mod consumers;
+mod disks;
 mod facts;
 mod lean;
 mod load;
@@ -15,6 +16,8 @@ mod names;
 mod ops;
 mod player;
 mod producers;
+mod records;
+mod sent;
 mod sim;
 mod texts;
 mod until;
@@ -43,15 +46,22 @@ pub fn play(recording: &Value) -> Replay {
     }
 }
 
+/// The release that was recorded.
+pub fn release(recording: &Value) -> Option<Release> {
+    let software = recording["software"].as_str().unwrap_or_default();
+    software.split([' ', ',']).find_map(Release::parse)
+}
+
 fn run(recording: &Value) -> Known<Value> {
     let none = Vec::new();
     let steps = recording["steps"].as_array().unwrap_or(&none);
-    let software = recording["software"].as_str().unwrap_or_default();
-    let release = software.split([' ', ',']).find_map(Release::parse);
-    let release = release.ok_or_else(|| Unknown(format!("software {software}")))?;
+    let release = release(recording);
+    let release = release.ok_or_else(|| Unknown(format!("software {}", recording["software"])))?;
     let config = config(release, recording, steps)?;
     let mut first = None;
     let mut found = None;
+    let more = steps.iter().any(chance::keeps_checkpoints);
+    let tries = if more { MANY_TRIES } else { TRIES };
     let leaning = steps.iter().any(lean::can_lean);
     for later in LATER {
         let player = Player::new(release, config.clone(), recording, later)?;
@@ -61,7 +71,7 @@ fn run(recording: &Value) -> Known<Value> {
             break;
         }
         let mut done = Vec::new();
-        if let Some(player) = search(&player, steps, &mut done, &mut { TRIES })? {
+        if let Some(player) = search(&player, steps, &mut done, &mut { tries })? {
             found = Some((player, done));
             break;
         }
@@ -85,6 +95,8 @@ fn run(recording: &Value) -> Known<Value> {
 const LATER: [i64; 3] = [0, -300, 300];
 /// So many steps are played at most to find moments at which all timers run as recorded.
 const TRIES: u32 = 150;
+/// More where each broker's checkpoints have their own timer too.
+const MANY_TRIES: u32 = 1_500;
 
 /// Plays all steps, each at the first moment from which this step and those after it go as the
 /// recording's timers had it.
@@ -103,6 +115,9 @@ fn search(
         let mut next = player.clone();
         let (facts, distance) = next.step(step, &moment)?;
         if distance > 0 {
+            if player.is_hopeless(step, &facts) {
+                return Ok(None);
+            }
             continue;
         }
         done.push(facts);
@@ -199,6 +214,8 @@ fn config(release: Release, recording: &Value, steps: &[Value]) -> Known<Config>
             config.tick_ms = ms;
         }
     }
+    let most = given["zookeeper maxSessionTimeout"].as_i64();
+    config.max_session_timeout_ms = most.and_then(|ms| i32::try_from(ms).ok());
     let base = port_base(recording, steps);
     config.kafka.advertised = base.map(|base| ("localhost".into(), base));
     Ok(config)

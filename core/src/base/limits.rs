@@ -25,6 +25,8 @@ pub const STREAMS: u32 = 1_000;
 pub const PRODUCERS: usize = 200;
 /// The longest key of a record, and the longest pattern of topics, in bytes.
 pub const KEY: usize = 1_000;
+/// How often a producer may be told to try again.
+pub const RETRIES: u32 = 1_000;
 /// Records that one command may send.
 pub const BATCH: u32 = 100_000;
 /// The longest name of a client.
@@ -43,3 +45,19 @@ pub const CONSOLE_LINE: usize = 65_536;
 pub const EVENTS: u64 = 20_000_000;
 /// Bytes that the checkpoints of a run may take, by estimate.
 pub const CHECKPOINT_BYTES: usize = 128 << 20;
+/// Offsets of a log that are shown side by side.
+pub const LOG_WINDOW: u32 = 64;
+/// Partitions that are listed before the rest is counted.
+pub const LOG_LIST: usize = 200;
+/// Rows further back than this are not searched for what a log lost.
+pub const LOST_ROWS: usize = 20_000;
+/// Events that are done again at most to see a log as it was.
+pub const PEEK_EVENTS: u64 = 50_000;
+/// "Will I lose data?": replicas of which one or two are killed.
+pub const LOSS_REPLICAS: usize = 6;
+/// "Will I lose data?": records that are looked for afterwards, the newest ones.
+pub const LOSS_RECORDS: u64 = 100_000;
+/// "Will I lose data?": simulated seconds that a cluster gets to settle.
+pub const LOSS_SECS: u64 = 120;
+/// "Will I lose data?": events that one case may take.
+pub const LOSS_EVENTS: u32 = 200_000;

@@ -38,6 +38,8 @@ pub enum Timer {
     Notice,
     /// Send what was gathered for the controller.
     AlterIsr,
+    /// The last answer of a broker that stands still is not waited for any longer.
+    Unstuck,
     /// A tool's patience with this try is over.
     Tool(u32),
     Consumer(super::consumer_zk::connector::Timer),
@@ -218,6 +220,9 @@ pub struct Ctx<'a> {
     /// The wall clock at this moment, for timestamps in payloads.
     pub wall_ms: i64,
     pub rng: &'a mut Rng,
+    /// Brokers whose process stands still, and since when: what they were asked by then has no
+    /// answer. It stands for requests that brokers repeat and the model does not.
+    pub frozen: &'a BTreeMap<u32, Instant>,
     pub out: &'a mut Vec<Effect>,
 }
 
@@ -967,6 +972,7 @@ impl Roles for BTreeMap<TopicPartition, Replica> {
     fn role(&self, tp: &TopicPartition) -> Option<Role<'_>> {
         let replica = self.get(tp)?;
         let (isr, replicas) = (&replica.isr, &replica.replicas);
-        Some(Role { leader: replica.leader, isr, replicas })
+        let (leader, epoch) = (replica.leader, replica.leader_epoch);
+        Some(Role { leader, epoch, isr, maximal: isr, replicas, begins: true })
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::log::epoch_cache::EpochOffset;
 use super::msg::TopicPartition;
 
 /// The next offset to be written or read.
@@ -13,11 +14,16 @@ pub type Offset = u64;
 pub struct Record {
     pub key: Option<Arc<str>>,
     pub value: Arc<str>,
+    /// The leader epoch in which it was appended; [`NO_EPOCH`] before that, and in 0.8.
+    pub epoch: i32,
     /// The row that sent it, so that a person can follow it; not part of the data.
     pub sent: crate::sim::RowId,
     /// A person had it sent and will look for it; not part of the data either.
     pub by_hand: bool,
 }
+
+/// Nobody counts the epochs.
+pub const NO_EPOCH: i32 = -1;
 
 /// Why a request about a partition or a group failed, by Kafka's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +75,18 @@ pub struct Fetched {
     pub log: (Offset, Offset),
 }
 
+/// What a follower asks its leader for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follow {
+    pub tp: TopicPartition,
+    /// Where its own log ends.
+    pub from: Offset,
+    /// The latest epoch in it, where the leader is to say whether it agrees.
+    pub epoch: Option<i32>,
+    /// It has just begun to follow.
+    pub new: bool,
+}
+
 /// Requests carry a number that the answer repeats: what comes too late is dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Msg {
@@ -85,6 +103,8 @@ pub enum Msg {
     Produce {
         id: u32,
         acks: i16,
+        /// How long the broker waits for copies.
+        timeout_ms: u32,
         batches: Vec<(TopicPartition, Arc<[Record]>)>,
     },
     /// The offset of each batch's first record.
@@ -146,7 +166,12 @@ pub enum Msg {
     /// Between brokers: a follower has everything below these offsets and asks for more. It waits
     /// at the leader until there is more.
     Follow {
-        partitions: Vec<(TopicPartition, Offset)>,
+        partitions: Vec<Follow>,
+    },
+    /// Between brokers: where the leader's log ends the follower's latest epoch, or the largest one
+    /// before it that the leader knows. [spec kafka-zk.md I9]
+    Diverged {
+        partitions: Vec<(TopicPartition, Option<EpochOffset>)>,
     },
     /// With data, or with a new high watermark alone; [`WHERE`] as the offset asks the follower
     /// for its end.

@@ -86,9 +86,28 @@ pub enum Event {
         leader: u32,
         tp: TopicPartition,
     },
+    /// A partition's replicas are on their way elsewhere; `from`: all that there were.
+    ReplicasMove {
+        tp: TopicPartition,
+        from: Vec<u32>,
+        target: Vec<u32>,
+        adding: Vec<u32>,
+        removing: Vec<u32>,
+    },
+    /// They have arrived.
+    ReplicasMoved {
+        tp: TopicPartition,
+        replicas: Vec<u32>,
+    },
     ReplicaDeleted {
         broker: u32,
         tp: TopicPartition,
+    },
+    /// Its last fetch from a broker that stands still has no answer: until then it hears no
+    /// controller. [spec kafka-zk.md F6]
+    WaitsForFetch {
+        broker: u32,
+        peer: u32,
     },
     /// A request of a controller with a lower epoch. [spec kafka-zk.md]
     StaleController {

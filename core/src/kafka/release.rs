@@ -1,6 +1,9 @@
 //! Which release of Kafka a cluster runs, and what it does differently: a table of switches, each
 //! with the rule it stands for. [spec kafka-zk.md]
 
+use super::log::epoch_cache::Agreement;
+use super::log::isr;
+
 /// The releases that were run and recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Release {
@@ -130,15 +133,35 @@ impl Release {
         self.at_least(V2_8_2)
     }
 
-    /// The leader asks the controller for a change of the ISR; before, it writes the state itself.
-    /// [I4]
     /// Groups have a coordinator; before, their consumers meet in ZooKeeper.
     pub const fn groups_by_coordinator(self) -> bool {
         self.at_least(V0_11_0_3)
     }
 
+    /// The leader asks the controller for a change of the ISR; before, it writes the state itself.
+    /// [I4]
     pub const fn alters_isr_by_controller(self) -> bool {
         self.at_least(V2_8_2)
+    }
+
+    /// The topic's znode says which replicas come and go; before, only the plan does. [§8]
+    pub const fn moves_in_topic_znode(self) -> bool {
+        self.at_least(V2_8_2)
+    }
+
+    /// An entry of a plan that names a dead broker is dropped. [§8, R2]
+    pub const fn reassigns_to_live_only(self) -> bool {
+        !self.at_least(V0_11_0_3)
+    }
+
+    /// The controller watches the states of partitions that move: it hears of no ISR otherwise.
+    pub const fn watches_moving_states(self) -> bool {
+        !self.alters_isr_by_controller()
+    }
+
+    /// The reassignment tool looks itself whether the plan's partitions exist.
+    pub const fn tool_checks_plan(self) -> bool {
+        self.at_least(V0_11_0_3)
     }
 
     /// After its own write of an ISR a leader leaves a notice for the controller. [I4]
@@ -151,9 +174,57 @@ impl Release {
         !self.at_least(V2_8_2)
     }
 
+    /// A follower that lacks too many records leaves the ISR, however lively. [I2]
+    pub const fn shrinks_by_messages(self) -> bool {
+        !self.at_least(V0_11_0_3)
+    }
+
+    /// ZkClient keeps a request that lost its connection or session until it has another one.
+    /// [F5]
+    pub const fn retries_until_connected(self) -> bool {
+        !self.at_least(V1_1_1)
+    }
+
+    /// Whoever has nothing left to fetch from a broker waits for its last answer before it obeys
+    /// the controller again. [F6]
+    pub const fn waits_for_last_fetch(self) -> bool {
+        matches!(self, V0_8_2_2)
+    }
+
     /// How many looks at the ISR there are within `replica.lag.time.max.ms`. [I2]
     pub const fn lag_checks_per_limit(self) -> u64 {
         if self.at_least(V0_11_0_3) { 2 } else { 1 }
+    }
+
+    /// Records carry their leader epochs, and a log knows where each begins. [I7, I8]
+    pub const fn keeps_leader_epochs(self) -> bool {
+        self.at_least(V0_11_0_3)
+    }
+
+    /// How a new follower comes to agree with its leader. [I9]
+    pub const fn agreement(self) -> Agreement {
+        match self {
+            V0_8_2_2 => Agreement::ToHighWatermark,
+            V0_11_0_3 | V1_1_1 => Agreement::AskOnce,
+            V2_8_2 | V3_9_2 => Agreement::OnFetch,
+        }
+    }
+
+    /// How a leader sees who is in sync, where records carry epochs. [I2, I3, I5]
+    pub const fn isr_rules(self) -> Option<isr::Rules> {
+        let by_time = isr::Rules { move_on_shrink: true, ..isr::Rules::V1_1 };
+        match self {
+            V0_8_2_2 => None,
+            V0_11_0_3 => Some(isr::Rules { wait_for_recent: false, ..by_time }),
+            V1_1_1 => Some(by_time),
+            V2_8_2 => Some(isr::Rules::V2_8),
+            V3_9_2 => Some(isr::Rules::V3_9),
+        }
+    }
+
+    /// `min.insync.replicas` is never more than there are replicas. [I5, I11]
+    pub const fn bounds_min_insync(self) -> bool {
+        self.at_least(V3_9_2)
     }
 
     /// An unclean election is allowed unless the topic says otherwise. [§5]

@@ -27,6 +27,10 @@ pub struct Settings {
     pub default_replication: u32,
     /// `replica.lag.time.max.ms`
     pub replica_lag_ms: u32,
+    /// `replica.lag.max.messages`, of 0.8 alone.
+    pub replica_lag_messages: u32,
+    /// `replica.high.watermark.checkpoint.interval.ms`
+    pub checkpoint_ms: u32,
     /// `delete.topic.enable`
     pub delete_topics: bool,
     /// `unclean.leader.election.enable`
@@ -58,7 +62,9 @@ impl Settings {
             auto_create_topics: true,
             num_partitions: 1,
             default_replication: 1,
+            checkpoint_ms: 5_000,
             replica_lag_ms: release.replica_lag_ms(),
+            replica_lag_messages: 4_000,
             delete_topics: release.deletes_topics_by_default(),
             unclean_election: release.unclean_by_default(),
             min_insync: 1,

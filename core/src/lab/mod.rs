@@ -256,6 +256,29 @@ impl Lab {
         branch.explored_at = branch.explored_at.max(at);
     }
 
+    /// The world right after event `event_no` of what was run already; the cursor stays where it
+    /// is. `None`: it was not run, or is too far from a checkpoint.
+    pub fn peek(&self, event_no: u64) -> Option<World> {
+        let branch = self.branch();
+        let checkpoint = branch.checkpoint(&|world: &World| world.event_no <= event_no)?;
+        let far = event_no.checked_sub(checkpoint.world.event_no)?;
+        if far > limits::PEEK_EVENTS || event_no > branch.explored_events {
+            return None;
+        }
+        let (mut world, mut checks) = (checkpoint.world.clone(), checkpoint.checks.clone());
+        let mut rows = Vec::new();
+        while world.event_no < event_no && world.step(&branch.run.commands, &mut rows) {
+            for (proc, breach) in checks.observe(&world, &rows) {
+                let name = breach.invariant;
+                let event = crate::world::Event::Breach(Arc::new(breach));
+                world.report(&mut rows, proc, event);
+                checks.count(name, world.last_row());
+            }
+            rows.clear();
+        }
+        Some(world)
+    }
+
     /// Takes the last checkpoint that `fits`, unless the world here is nearer.
     fn load(&mut self, fits: impl Fn(&World) -> bool) {
         let Some(checkpoint) = self.branch().checkpoint(&fits).cloned() else { return };

@@ -6,7 +6,7 @@ use super::Problem;
 use super::parse::{Parsed, Words, shorten};
 use crate::base::limits;
 use crate::kafka::consumer_zk::spec::{ConsumerSpec, Options, Wanted};
-use crate::kafka::producer::{Batch, Kind, Partitioner, ProducerSpec, Stream};
+use crate::kafka::producer::{Batch, Kind, Partitioner, ProducerSpec, Stream, Tries, keys};
 use crate::world::command::Command;
 
 /// `start consumer c1 group g topic login [streams 2] … with NAME=VALUE …`; `c1..3` is three.
@@ -102,8 +102,9 @@ pub fn tune(words: &mut Words<'_>) -> Parsed<Command> {
     Ok(Command::Tune { consumer, name, value })
 }
 
-/// `start producer p1 [kind K] [acks N] [partitioner …] [refresh SPAN]
-/// [topic T every SPAN [keys a,b] [count N]]`
+/// `start producer p1 [kind K] [acks N] [partitioner …] [refresh SPAN] [retries N]
+/// [backoff SPAN] [timeout SPAN] [delivery SPAN] [brokers 1,2]
+/// [topic T every SPAN [keys a*3,b] [count N]]`
 pub fn start_producer(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
     let name = words.name("a producer", limits::CLIENT_NAME)?;
     let mut spec = ProducerSpec {
@@ -111,6 +112,8 @@ pub fn start_producer(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
         acks: 1,
         partitioner: Partitioner::Default,
         refresh_ms: 600_000,
+        tries: Tries::default(),
+        brokers: Arc::default(),
         stream: None,
     };
     while let Some(word) = words.peek() {
@@ -121,18 +124,42 @@ pub fn start_producer(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
             "acks" => spec.acks = acks(words)?,
             "partitioner" => spec.partitioner = partitioner(words)?,
             "refresh" => {
-                let ms = words.span("how often metadata are refreshed")?.millis();
-                spec.refresh_ms = u32::try_from(ms).unwrap_or(u32::MAX).max(1);
+                spec.refresh_ms = ms(words, "how often metadata are refreshed")?;
             }
+            "retries" => {
+                let n = words.number("how many retries", 0, limits::RETRIES.into())?;
+                spec.tries.retries = u32::try_from(n).ok();
+            }
+            "backoff" => spec.tries.backoff_ms = Some(ms(words, "the wait before a retry")?),
+            "timeout" => spec.tries.timeout_ms = Some(ms(words, "a request's timeout")?),
+            "delivery" => spec.tries.delivery_ms = Some(ms(words, "when it gives up")?),
+            "brokers" => spec.brokers = brokers(words)?,
             "topic" => spec.stream = Some(stream(words)?),
             _ => {
-                let expected = "kind, acks, partitioner, refresh or topic";
-                let problem = Problem::UnknownWord { given: shorten(word), expected };
+                let problem = Problem::UnknownWord { given: shorten(word), expected: OPTIONS };
                 return Err(words.error(at, problem));
             }
         }
     }
     Ok(vec![Command::StartProducer { name, spec: Arc::new(spec) }])
+}
+
+const OPTIONS: &str = "kind, acks, partitioner, refresh, retries, backoff, timeout, delivery, \
+    brokers or topic";
+
+/// `1,2`: the brokers that a producer is told of.
+fn brokers(words: &mut Words<'_>) -> Parsed<Arc<[u32]>> {
+    const WHAT: &str = "brokers such as 1,2";
+    let (at, word) = words.next(WHAT)?;
+    let ids: Result<Arc<[u32]>, _> =
+        word.split(',').take(limits::BROKERS).map(str::parse).collect();
+    ids.map_err(|_| words.error(at, Problem::UnknownWord { given: shorten(word), expected: WHAT }))
+}
+
+/// Milliseconds, at least one.
+fn ms(words: &mut Words<'_>, what: &'static str) -> Parsed<u32> {
+    let ms = words.span(what)?.millis();
+    Ok(u32::try_from(ms).unwrap_or(u32::MAX).max(1))
 }
 
 fn kind(words: &mut Words<'_>) -> Parsed<Kind> {
@@ -185,8 +212,9 @@ fn stream(words: &mut Words<'_>) -> Parsed<Stream> {
     }
     let mut stream = Stream { topic, every, keys: Vec::new(), count: None };
     if words.take("keys") {
-        let (_, keys) = words.next("keys such as a,b,c")?;
-        stream.keys = keys.split(',').filter(|key| !key.is_empty()).map(Arc::from).collect();
+        let (at, list) = words.next("keys such as a*3,b,c")?;
+        stream.keys = keys::turns(list.split(','))
+            .map_err(|bad| words.error(at, Problem::BadOption(shorten(bad))))?;
     }
     if words.take("count") {
         stream.count = Some(words.number("how many", 1, limits::BATCH.into())? as u32);

@@ -549,7 +549,7 @@ fn commands(words: &mut Words<'_>) -> Parsed<Vec<Command>> {
         "cut" | "heal" => link(words, verb == "cut")?,
         "hold" | "delay" => bent(words, verb == "hold")?,
         "create" => create_topic(words)?,
-        "add" | "alter" | "elect" | "metadata" | "list" => {
+        "add" | "alter" | "elect" | "metadata" | "list" | "reassign" | "cancel" | "verify" => {
             Command::Admin(Arc::new(super::task::task(words, verb)?))
         }
         "delete" => {

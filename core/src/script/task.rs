@@ -23,16 +23,34 @@ pub fn task(words: &mut Words<'_>, verb: &str) -> Parsed<Task> {
         "elect" => {
             words.expect("preferred")?;
             let mut named = Vec::new();
-            while let Some(word) = words.peek() {
-                let at = words.at;
-                words.at += word.len();
-                let bad = || words.error(at, Problem::BadName(shorten(word)));
-                let (topic, number) = word.rsplit_once('-').ok_or_else(bad)?;
-                let partition = number.parse().map_err(|_| bad())?;
-                named.push(TopicPartition { topic: topic.into(), partition });
+            while words.peek().is_some() {
+                named.push(partition(words)?);
             }
             let partitions = (!named.is_empty()).then_some(named);
             Ok(Task::ElectPreferred { partitions })
+        }
+        "reassign" => {
+            let plan = plan(words)?;
+            let additional = words.take("additional");
+            let mut throttle = None;
+            if words.take("throttle") {
+                throttle = Some(words.number("bytes a second", 1, 1_000_000_000_000)?);
+            }
+            Ok(Task::Reassign { plan, additional, throttle, asked: asked(words)? })
+        }
+        "cancel" => {
+            words.expect("reassign")?;
+            let mut partitions = vec![partition(words)?];
+            while words.peek().is_some_and(|word| !["of", "by"].contains(&word)) {
+                partitions.push(partition(words)?);
+            }
+            let targets = if words.take("of") { brokers(words)? } else { Vec::new() };
+            Ok(Task::CancelReassign { partitions, targets, asked: asked(words)? })
+        }
+        "verify" => {
+            words.expect("reassign")?;
+            let plan = plan(words)?;
+            Ok(Task::VerifyReassign { plan, asked: asked(words)? })
         }
         "metadata" => {
             let topic = words.name("a topic", limits::TOPIC_NAME)?;
@@ -56,11 +74,50 @@ fn alter(words: &mut Words<'_>) -> Parsed<Task> {
         let (_, key) = words.next("the name of a setting")?;
         delete.push(key.into());
     }
-    let mut asked = None;
-    if words.take("by") {
-        asked = Some(words.number("a broker id", 0, u64::from(limits::BROKER_ID))? as u32);
+    Ok(Task::AlterConfig { entity: entity.into(), set, delete, asked: asked(words)? })
+}
+
+fn asked(words: &mut Words<'_>) -> Parsed<Option<u32>> {
+    match words.take("by") {
+        true => Ok(Some(words.number("a broker id", 0, u64::from(limits::BROKER_ID))? as u32)),
+        false => Ok(None),
     }
-    Ok(Task::AlterConfig { entity: entity.into(), set, delete, asked })
+}
+
+/// `t-0`
+fn partition(words: &mut Words<'_>) -> Parsed<TopicPartition> {
+    let (at, word) = words.next("a partition, such as t-0")?;
+    let bad = || words.error(at, Problem::BadName(shorten(word)));
+    let (topic, number) = word.rsplit_once('-').ok_or_else(bad)?;
+    let partition = number.parse().map_err(|_| bad())?;
+    Ok(TopicPartition { topic: topic.into(), partition })
+}
+
+/// `1,2,3`
+fn brokers(words: &mut Words<'_>) -> Parsed<Vec<u32>> {
+    let (at, word) = words.next("broker ids, such as 1,2")?;
+    let fits = |id: &u32| *id <= limits::BROKER_ID;
+    let ids: Option<Vec<u32>> = word.split(',').map(|id| id.parse().ok().filter(fits)).collect();
+    ids.filter(|ids| ids.len() <= limits::BROKERS)
+        .ok_or_else(|| words.error(at, Problem::BadName(shorten(word))))
+}
+
+/// `t-0 to 1,2 and t-1 to 2,3`; a partition stands there once.
+fn plan(words: &mut Words<'_>) -> Parsed<Vec<(TopicPartition, Vec<u32>)>> {
+    let mut plan: Vec<(TopicPartition, Vec<u32>)> = Vec::new();
+    loop {
+        let at = words.at;
+        let tp = partition(words)?;
+        if plan.iter().any(|(known, _)| *known == tp) {
+            let name = format!("{}-{}", tp.topic, tp.partition);
+            return Err(words.error(at, Problem::BadName(shorten(&name))));
+        }
+        words.expect("to")?;
+        plan.push((tp, brokers(words)?));
+        if !words.take("and") {
+            return Ok(plan);
+        }
+    }
 }
 
 /// `WORD key=value`, as often as it stands there.

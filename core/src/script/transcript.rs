@@ -158,6 +158,15 @@ fn kafka_replica(event: &Kafka) -> String {
         Kafka::CaughtUp { tp: at, leader, .. } => {
             write!(text, "has what {leader} has of {}", tp(at))
         }
+        Kafka::WaitsForFetch { peer, .. } => {
+            write!(text, "obeys nobody until its last fetch from {peer} has ended")
+        }
+        Kafka::ReplicasMove { tp: at, from, target, .. } => {
+            write!(text, "moves {} from {from:?} to {target:?}", tp(at))
+        }
+        Kafka::ReplicasMoved { tp: at, replicas } => {
+            write!(text, "{} has moved to {replicas:?}", tp(at))
+        }
         Kafka::ReplicaDeleted { tp: at, .. } => write!(text, "drops {}", tp(at)),
         Kafka::StaleController { epoch, known, .. } => {
             write!(text, "ignores a controller of epoch {epoch}, knows {known}")

@@ -318,6 +318,10 @@ fn group(world: &World, name: Arc<str>, gathered: Gathered) -> GroupView {
         }
     }
     all.extend(owners.keys().map(|tp| (tp.clone(), ())));
+    if all.is_empty() {
+        // Nobody is left: what was committed still says how far the group came.
+        all.extend(offsets.keys().map(|tp| (tp.clone(), ())));
+    }
     let seats = all.into_keys().map(|tp| {
         let owner = owners.get(&tp).map(|(path, node)| holder(world, &members, path, node));
         let offset = offsets.get(&tp).and_then(|(_, node)| payload::number(&node.data));

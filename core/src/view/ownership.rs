@@ -230,6 +230,8 @@ pub struct Rebalance {
     pub phases: Vec<PhaseRow>,
     /// How long each partition was without an owner; open: until now.
     pub still: BTreeMap<TopicPartition, Span>,
+    /// Those that nobody has claimed yet.
+    pub open: BTreeSet<TopicPartition>,
 }
 
 /// Rows further back than this are not looked at.
@@ -270,7 +272,8 @@ pub fn rebalance(lab: &Lab, group: &GroupView) -> Option<Rebalance> {
         }
     }
     for (tp, since) in open {
-        told.still.insert(tp, lab.now().since(since));
+        told.still.insert(tp.clone(), lab.now().since(since));
+        told.open.insert(tp);
     }
     Some(told)
 }

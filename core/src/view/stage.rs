@@ -819,6 +819,9 @@ fn data_kind(msg: &DataMsg) -> FlightKind {
         DataMsg::Followed { partitions } => {
             records(partitions.iter().map(|(_, fetched)| fetched.records.len()).sum())
         }
+        DataMsg::Diverged { partitions } => {
+            FlightKind::FetchAnswer { partitions: count(partitions.len()) }
+        }
         DataMsg::Fetch { partitions, .. } => {
             FlightKind::Fetch { partitions: count(partitions.len()) }
         }
@@ -867,6 +870,7 @@ fn real_kind(msg: &RealMsg) -> FlightKind {
         | RealMsg::IsrAltered { .. }
         | RealMsg::ShutDown { .. }
         | RealMsg::Controller { .. }
+        | RealMsg::First { .. }
         | RealMsg::Answer { .. }
         | RealMsg::NotController => FlightKind::Answer,
     }

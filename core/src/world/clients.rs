@@ -6,12 +6,15 @@ use super::command::{Command, Counted, NameFault, Refusal, Who};
 use super::commands::{at_most, check_name, within};
 use super::proc::{Kind, Node, Proc};
 use super::{Emit, Profile, World, wall_ms};
-use crate::base::limits;
+use crate::base::{Span, limits};
 use crate::kafka::broker::Ctx;
 use crate::kafka::consumer_zk::Connector;
 use crate::kafka::consumer_zk::connector::Rules;
 use crate::kafka::consumer_zk::spec::{ConsumerSpec, Options, Wanted};
 use crate::kafka::producer::{self, Batch, Producer, ProducerSpec};
+
+/// A producer is up as soon as a broker, but never takes longer than this.
+pub const PRODUCER_BOOT: Span = Span::from_millis(300);
 
 impl World {
     pub(super) fn client_command(&mut self, emit: &mut Emit<'_>, command: &Command) {
@@ -107,9 +110,6 @@ impl World {
     }
 
     fn check_producer(&self, name: &Arc<str>, spec: &ProducerSpec) -> Result<(), Refusal> {
-        if self.config.profile == Profile::V2 {
-            return Err(Refusal::NotInThisProfile);
-        }
         check_name(name, limits::CLIENT_NAME)?;
         if let Some(stream) = &spec.stream {
             check_name(&stream.topic, limits::TOPIC_NAME)?;
@@ -152,11 +152,17 @@ impl World {
         self.procs[usize::from(index)].producer = Some(spec.clone());
         let kind = match self.config.profile {
             Profile::Textbook => producer::Kind::Textbook,
-            Profile::V08 | Profile::V2 => spec.kind.unwrap_or_default(),
+            Profile::V08 => spec.kind.unwrap_or_default(),
+            Profile::V2 => producer::Kind::Java,
         };
         let zk = self.config.broker_zk();
-        let producer = Producer::new(name.clone(), kind, spec, zk, self.bootstrap());
-        self.launch(emit, index, Node::Producer(Arc::new(producer)), self.config.boot);
+        let brokers = match spec.brokers.is_empty() {
+            true => self.bootstrap(),
+            false => spec.brokers.clone(),
+        };
+        let producer = Producer::new(name.clone(), kind, spec, zk, brokers);
+        let boot = self.config.boot.min(PRODUCER_BOOT);
+        self.launch(emit, index, Node::Producer(Arc::new(producer)), boot);
     }
 
     /// The brokers that there are, as somebody would write them into a client's settings.
@@ -186,8 +192,13 @@ impl World {
     ) {
         let Some(index) = self.find(who) else { return };
         let mut out = Vec::new();
-        let mut ctx =
-            Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
+        let mut ctx = Ctx {
+            now: self.now,
+            wall_ms: wall_ms(self.now),
+            rng: &mut self.rng,
+            frozen: &self.frozen,
+            out: &mut out,
+        };
         act(&mut self.procs[usize::from(index)].node, &mut ctx);
         self.effects(emit, index, out);
     }
@@ -211,9 +222,14 @@ fn head(text: &str) -> Arc<str> {
 /// One of a stream's keys stands in a list with commas.
 fn check_listed(key: &str) -> Result<(), Refusal> {
     check_word(key)?;
-    match key.contains(',') {
-        false => Ok(()),
-        true => Err(Refusal::BadName { name: head(key), why: NameFault::NotAWord(',') }),
+    let letter = match key.contains(',') {
+        true => Some(','),
+        // Read as a weight.
+        false => producer::keys::is_weighed(key).then_some('*'),
+    };
+    match letter {
+        None => Ok(()),
+        Some(letter) => Err(Refusal::BadName { name: head(key), why: NameFault::NotAWord(letter) }),
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::Span;
+use crate::kafka::TopicPartition;
 use crate::kafka::consumer_zk::spec::ConsumerSpec;
 use crate::kafka::producer::{Batch, ProducerSpec};
 use crate::kafka::real::task::Task;
@@ -236,6 +237,9 @@ pub enum Refusal {
     },
     TopicExists(Arc<str>),
     UnknownTopic(Arc<str>),
+    UnknownPartition(TopicPartition),
+    /// A broker is named twice as a place for one partition.
+    ReplicaTwice(u32),
     ZooKeeperDown,
 }
 

@@ -13,10 +13,11 @@ use crate::base::{Instant, Span, limits};
 use crate::kafka::admin::{Admin, Task as TextbookTask};
 use crate::kafka::broker::{Broker, Input};
 use crate::kafka::log::manager::ReplicaManager;
-use crate::kafka::paths;
+use crate::kafka::payload::TopicInfo;
 use crate::kafka::real;
 use crate::kafka::real::task::{Layout, Task};
 use crate::kafka::release::Release;
+use crate::kafka::{TopicPartition, paths, payload};
 use crate::sim::{Class, RowId};
 use crate::zk::op::SessionId;
 use crate::zk::shell::Shell;
@@ -313,8 +314,34 @@ impl World {
                 self.check_add(topic, *total)
             }
             (Profile::Textbook, _) => Err(Refusal::NotInTextbook),
+            (_, Task::Reassign { plan, .. }) => self.check_plan(plan),
             _ => self.zookeeper_up(),
         }
+    }
+
+    /// What no tool would be given: brokers that never were, or one of them twice.
+    fn check_plan(&self, plan: &[(TopicPartition, Vec<u32>)]) -> Result<(), Refusal> {
+        self.zookeeper_up()?;
+        for (tp, replicas) in plan {
+            check_name(&tp.topic, limits::TOPIC_NAME)?;
+            if !self.path_exists(&paths::topic(&tp.topic)) {
+                return Err(Refusal::UnknownTopic(tp.topic.clone()));
+            }
+            let node = self.server.tree().get(&paths::topic(&tp.topic));
+            let info = node.and_then(|node| payload::read::<TopicInfo>(&node.data));
+            if info.is_some_and(|info| !info.partitions.contains_key(&tp.partition)) {
+                return Err(Refusal::UnknownPartition(tp.clone()));
+            }
+            for (n, id) in replicas.iter().enumerate() {
+                if self.find_broker(*id, None).is_none() {
+                    return Err(Refusal::UnknownProcess(Who::Broker(*id)));
+                }
+                if replicas.iter().take(n).any(|other| other == id) {
+                    return Err(Refusal::ReplicaTwice(*id));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check_add(&self, topic: &Arc<str>, total: u32) -> Result<(), Refusal> {
@@ -520,8 +547,12 @@ impl World {
         let booting = proc.state == State::Booting;
         proc.state = State::Paused { until, booting };
         let life = proc.life;
+        _ = self.fetches(index, false);
         self.emit(emit, index, true, Event::Paused { until });
         self.procs[usize::from(index)].fault = emit.cause;
+        if let Kind::Broker(id) = self.proc(index).kind {
+            self.frozen.insert(id, self.now);
+        }
         self.schedule(until, Class::Process, emit.cause, What::Resume { proc: index, life });
     }
 

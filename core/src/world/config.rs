@@ -1,6 +1,7 @@
 //! What a run can be set to, by the names that Kafka and ZooKeeper give their settings.
 
 use crate::base::Span;
+use crate::kafka::log::epoch_cache::Agreement;
 use crate::kafka::log::manager::Rules;
 use crate::kafka::paths;
 use crate::kafka::real::registry;
@@ -73,6 +74,8 @@ pub struct Config {
     pub zookeeper: Release,
     /// Of brokers, in milliseconds.
     pub session_timeout_ms: i32,
+    /// `maxSessionTimeout` of the server; `None`: twenty ticks.
+    pub max_session_timeout_ms: Option<i32>,
     /// Of plain clients and tools, in milliseconds.
     pub client_timeout_ms: i32,
     pub tick_ms: u32,
@@ -107,7 +110,7 @@ pub struct Setting {
     pub high: u64,
 }
 
-pub const SETTINGS: [Setting; 24] = [
+pub const SETTINGS: [Setting; 26] = [
     Setting { name: "zookeeper.session.timeout.ms", low: 1, high: 600_000 },
     Setting { name: "client.session.timeout.ms", low: 1, high: 600_000 },
     Setting { name: "tickTime", low: 10, high: 60_000 },
@@ -133,6 +136,8 @@ pub const SETTINGS: [Setting; 24] = [
     Setting { name: "log.retention.bytes", low: 0, high: 1 << 40 },
     Setting { name: "offsets.topic.num.partitions", low: 1, high: 10_000 },
     Setting { name: "offsets.topic.replication.factor", low: 1, high: 200 },
+    Setting { name: "replica.lag.max.messages", low: 1, high: 1 << 31 },
+    Setting { name: "replica.high.watermark.checkpoint.interval.ms", low: 1, high: 600_000 },
 ];
 
 impl Config {
@@ -153,6 +158,7 @@ impl Config {
             release,
             kafka: Settings::of(release),
             zookeeper: profile.zookeeper(),
+            max_session_timeout_ms: None,
             session_timeout_ms: match profile {
                 Profile::Textbook => 6_000,
                 Profile::V08 | Profile::V2 => release.session_timeout_ms(),
@@ -194,7 +200,9 @@ impl Config {
             20 => u64::from(self.kafka.min_insync),
             21 => self.kafka.retention_bytes.unwrap_or(0),
             22 => u64::from(self.kafka.offsets_partitions),
-            _ => u64::from(self.kafka.offsets_replication),
+            23 => u64::from(self.kafka.offsets_replication),
+            24 => u64::from(self.kafka.replica_lag_messages),
+            _ => u64::from(self.kafka.checkpoint_ms),
         }
     }
 
@@ -226,7 +234,9 @@ impl Config {
             20 => kafka.min_insync = number,
             21 => kafka.retention_bytes = (value != 0).then_some(value),
             22 => kafka.offsets_partitions = number,
-            _ => kafka.offsets_replication = number,
+            23 => kafka.offsets_replication = number,
+            24 => kafka.replica_lag_messages = number,
+            _ => kafka.checkpoint_ms = number,
         }
     }
 
@@ -246,10 +256,18 @@ impl Config {
 
     /// What brokers are told about their logs.
     pub fn logs(&self) -> Rules {
+        let real = self.profile == Profile::V2;
         Rules {
             min_insync: self.kafka.min_insync,
             retention: self.kafka.retention_bytes,
             counts_acks: self.profile == Profile::V08,
+            checkpoints: (self.profile != Profile::Textbook)
+                .then(|| Span::from_millis(self.kafka.checkpoint_ms.into())),
+            keeps_epochs: real && self.release.keeps_leader_epochs(),
+            agreement: if real { self.release.agreement() } else { Agreement::default() },
+            isr: self.release.isr_rules().filter(|_| real),
+            bounds_min: real && self.release.bounds_min_insync(),
+            lag_ms: self.kafka.replica_lag_ms.into(),
             #[cfg(feature = "mutations")]
             commits_alone: self.mutation
                 == Some(Mutation::Kafka(crate::kafka::broker::Mutation::CommitsAlone)),

@@ -1,7 +1,7 @@
 //! The world: one ZooKeeper server, the processes around it, the links between them, and the one
 //! queue of what is to come. One step takes one event out and does all that follows from it.
 
-mod clients;
+pub mod clients;
 pub mod command;
 mod commands;
 pub mod config;
@@ -88,6 +88,8 @@ pub struct World {
     /// What TCP keeps until a cut link heals, in the order it was sent.
     parked: Vec<(u16, u16, Item)>,
     rolling: Option<rolling::Rolling>,
+    /// Brokers that stand still, and since when.
+    frozen: BTreeMap<u32, Instant>,
     expiry_at: Instant,
     next_conn: u32,
     next_row: u32,
@@ -124,6 +126,7 @@ impl World {
             queue: Queue::default(),
             parked: Vec::new(),
             rolling: None,
+            frozen: BTreeMap::new(),
             expiry_at: Instant::NEVER,
             next_conn: 1,
             next_row: 0,
@@ -245,6 +248,7 @@ impl World {
         let tool = self.procs[usize::from(index)].kind == Kind::Admin;
         self.emit(emit, index, tool, Event::Started);
         self.come_back(emit, index);
+        self.who_fetches(index);
         match &self.procs[usize::from(index)].node {
             Node::Nothing => {}
             Node::Broker(_) => self.broker_step(emit, index, crate::kafka::broker::Input::Start),
@@ -264,10 +268,21 @@ impl World {
         }
         proc.state = if booting { State::Booting } else { State::Up };
         let backlog = std::mem::take(&mut proc.backlog);
+        self.thaw(index);
         self.changed();
         self.emit(emit, index, false, Event::Resumed);
+        for to in self.fetches(index, true) {
+            self.fetch_again(emit, index, to);
+        }
         for item in backlog {
             self.queue.push(self.now, Class::Delivery, item);
+        }
+    }
+
+    /// A broker's process does not stand still any more, or is gone.
+    fn thaw(&mut self, index: u16) {
+        if let Kind::Broker(id) = self.procs[usize::from(index)].kind {
+            self.frozen.remove(&id);
         }
     }
 
@@ -333,8 +348,13 @@ impl World {
     /// Lets a broker handle one input and does what it asks.
     fn broker_step(&mut self, emit: &mut Emit<'_>, index: u16, input: crate::kafka::broker::Input) {
         let mut out = Vec::new();
-        let mut ctx =
-            Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
+        let mut ctx = Ctx {
+            now: self.now,
+            wall_ms: wall_ms(self.now),
+            rng: &mut self.rng,
+            frozen: &self.frozen,
+            out: &mut out,
+        };
         match &mut self.procs[usize::from(index)].node {
             Node::Broker(broker) => Arc::make_mut(broker).step(&mut ctx, input),
             Node::Real(broker) => Arc::make_mut(broker).step(&mut ctx, input),
@@ -353,8 +373,13 @@ impl World {
         input: Option<crate::zk::hold::ZkInput>,
     ) {
         let mut out = Vec::new();
-        let mut ctx =
-            Ctx { now: self.now, wall_ms: wall_ms(self.now), rng: &mut self.rng, out: &mut out };
+        let mut ctx = Ctx {
+            now: self.now,
+            wall_ms: wall_ms(self.now),
+            rng: &mut self.rng,
+            frozen: &self.frozen,
+            out: &mut out,
+        };
         if let Node::Admin(admin) = &mut self.procs[usize::from(index)].node {
             let admin = Arc::make_mut(admin);
             match input {
@@ -398,7 +423,47 @@ impl World {
     fn end(&mut self, emit: &mut Emit<'_>, index: u16) {
         self.hang_up(emit, index);
         self.close_peers(emit, index);
+        _ = self.fetches(index, false);
+        self.thaw(index);
         self.procs[usize::from(index)].end();
+    }
+
+    /// A broker's fetches come all the time or not at all. The model doesn't repeat them, so their
+    /// leaders are told what they would see. Those come back that have something for it.
+    pub(super) fn fetches(&mut self, index: u16, comes: bool) -> Vec<u16> {
+        let Kind::Broker(id) = self.proc(index).kind else { return Vec::new() };
+        let since = (!comes).then(|| wall_ms(self.now).unsigned_abs());
+        let mut have = Vec::new();
+        for (at, proc) in (0..).zip(self.procs.iter_mut()) {
+            if let (true, Node::Real(broker)) = (at != index, &mut proc.node)
+                && Arc::make_mut(broker).logs.falls_silent(id, since)
+            {
+                have.push(at);
+            }
+        }
+        have
+    }
+
+    fn fetch_again(&mut self, emit: &Emit<'_>, from: u16, to: u16) {
+        let Some(from_id) = self.proc(from).broker_id() else { return };
+        let to_life = self.proc(to).life;
+        let msg = crate::kafka::Msg::Real(Box::new(crate::kafka::real::msg::Msg::Alive));
+        self.transmit(emit, from, to, What::Peer { from, to, to_life, from_id, msg });
+    }
+
+    /// A broker that comes up hears nothing of those that don't run.
+    fn who_fetches(&mut self, index: u16) {
+        _ = self.fetches(index, true);
+        let quiet = |proc: &Proc| match proc.kind {
+            Kind::Broker(id) if proc.state != State::Up => Some(id),
+            _ => None,
+        };
+        let quiet: Vec<u32> = self.procs.iter().filter_map(quiet).collect();
+        let since = wall_ms(self.now).unsigned_abs();
+        if let Node::Real(broker) = &mut self.procs[usize::from(index)].node {
+            let broker = Arc::make_mut(broker);
+            quiet.into_iter().for_each(|id| _ = broker.logs.falls_silent(id, Some(since)));
+        }
     }
 
     /// Whoever reads from a broker or writes to it sees that it is gone.
@@ -527,10 +592,14 @@ impl World {
             log.append(values.map(|value| crate::kafka::data::Record {
                 key: None,
                 value,
+                epoch: crate::kafka::data::NO_EPOCH,
                 sent: RowId::NONE,
                 by_hand: false,
             }));
             log.high_watermark = log.end();
+            let end = log.end();
+            let store = Arc::make_mut(store);
+            Arc::make_mut(&mut store.checkpoint).insert(tp.clone(), end);
         }
     }
 

@@ -26,6 +26,7 @@ pub fn server_config(config: &config::Config) -> server::Config {
     server::Config {
         release: config.zookeeper,
         tick_ms: config.tick_ms,
+        max_session_timeout_ms: config.max_session_timeout_ms,
         wall_ms_at_zero: config::WALL_ZERO_MS,
         #[cfg(feature = "mutations")]
         mutation: match config.mutation {

@@ -14,7 +14,9 @@ pub fn run(browser: &Browser) -> Result<()> {
 
     page.testid("add-producer").click()?;
     page.testid("dialog-add-producer").wait()?;
-    fill(&page, "field-producer-keys", "a,b,c")?;
+    fill(&page, "field-producer-keys", "a*0")?;
+    page.testid("field-producer-keys-error").wait_text("a*0")?;
+    fill(&page, "field-producer-keys", "a*3,b,c")?;
     page.testid("dialog-submit").click()?;
     page.testid("producer-p1").wait()?;
 
@@ -42,6 +44,15 @@ pub fn run(browser: &Browser) -> Result<()> {
     page.testid("dock-tab-ownership").click()?;
     page.testid("formula-orders").wait_text("⌈4 / 2⌉ = 2")?;
     page.testid("phase-claim").wait()?;
+    // What became of each partition, how long nobody owned it, and how the lag went.
+    page.testid("grid-marks").wait_text("→")?;
+    page.testid("grid-marks").wait_text("=")?;
+    ensure!(
+        page.testid("grid-stood").text()?.chars().any(|c| c.is_ascii_digit()),
+        "no time that a partition stood still"
+    );
+    page.testid("trend-whole").wait()?;
+    page.testid("trend-orders-3").wait()?;
     page.testid("if-add").click()?;
     page.testid("what-if-answer").wait_text("0 of 4")?;
     page.testid("what-if-answer").wait_text("idle: c3")?;
@@ -53,15 +64,29 @@ pub fn run(browser: &Browser) -> Result<()> {
     set_playing(&page, true)?;
     play_until(&page, "c1 to own all again", |page| owns(page, "c1", "4"))?;
 
-    choose(&page, "producer-p1-menu", "produce")?;
+    settings_and_records(&page)
+}
+
+/// Settings of a running consumer, and a record that is followed until somebody has read it.
+fn settings_and_records(page: &Page) -> Result<()> {
+    choose(page, "member-c1-menu", "tune")?;
+    page.testid("dialog-tune").wait()?;
+    fill(page, "field-tune-commit", "0")?;
+    page.testid("field-tune-commit-error").wait()?;
+    fill(page, "field-tune-commit", "700")?;
+    fill(page, "field-tune-processing", "3")?;
+    page.testid("dialog-submit").click()?;
+    page.testid("dialog-tune").wait_gone()?;
+
+    choose(page, "producer-p1-menu", "produce")?;
     page.testid("dialog-produce").wait()?;
-    fill(&page, "field-produce-key", &"7".repeat(5_000))?;
+    fill(page, "field-produce-key", &"7".repeat(5_000))?;
     page.testid("field-produce-key-error").wait_text("long")?;
-    fill(&page, "field-produce-key", "order 7")?;
+    fill(page, "field-produce-key", "order 7")?;
     page.testid("dialog-produce").wait_text("mod 4 is P")?;
     page.testid("dialog-submit").click()?;
     page.testid("dialog-produce").wait_gone()?;
-    play_until(&page, "the record to be consumed", |page| {
+    play_until(page, "the record to be consumed", |page| {
         Ok(page.testid("story").text()?.contains("order 7"))
     })
 }

@@ -26,6 +26,7 @@ flows! {
     controller_by_hand,
     profiles,
     groups,
+    logs,
     share_link,
     language,
     keyboard,

@@ -1,6 +1,6 @@
 //! On a telephone's screen nothing is cut off, and everything can be hit with a finger.
 
-use crate::hands::{play_opening, set_playing};
+use crate::hands::{play_opening, play_to, set_playing};
 use browser::{Browser, Context, Options, Page, Result, ensure};
 
 pub fn run(browser: &Browser) -> Result<()> {
@@ -13,7 +13,7 @@ pub fn run(browser: &Browser) -> Result<()> {
         play_opening(&page)?;
         let place = format!("{width} px, {language}");
         fits(&page, &place, &mut wrong)?;
-        for tab in ["znodes", "znode", "console", "invariants", "story"] {
+        for tab in ["znodes", "logs", "znode", "console", "invariants", "story"] {
             tap(&page, &format!("narrow-tab-{tab}"))?;
             let region = if tab == "znode" { "inspector" } else { tab };
             page.testid(region).wait()?;
@@ -23,6 +23,7 @@ pub fn run(browser: &Browser) -> Result<()> {
         fork(&page, &place, &mut wrong)?;
         lesson(&page, &place, &mut wrong)?;
     }
+    logs(browser, &mut wrong)?;
     ensure!(wrong.is_empty(), "{}", wrong.join("\n  "));
     Ok(())
 }
@@ -49,6 +50,23 @@ fn dialogs(page: &Page, place: &str, wrong: &mut Vec<String>) -> Result<()> {
         page.testid(&format!("{menu}-menu")).wait_gone()?;
     }
     Ok(())
+}
+
+/// More records than a narrow screen has room for scroll within their panel.
+fn logs(browser: &Browser, wrong: &mut Vec<String>) -> Result<()> {
+    let fragment = "#s=kafkascope+1;profile+textbook+seed+7;at+0s+start+broker+1..3;\
+                    at+1s+create+topic+orders+partitions+3+replication+3;\
+                    at+2s+start+producer+p1+acks+all+topic+orders+every+40ms"
+        .to_owned();
+    let options = Options { width: 360, height: 844, fragment, ..Options::default() };
+    let page = browser.open(&options)?;
+    play_to(&page, 4.0)?;
+    tap(&page, "narrow-tab-logs")?;
+    page.testid("log-row-3").wait()?;
+    fits(&page, "360 px, logs with records", wrong)?;
+    tap(&page, "loss-ask")?;
+    page.testid("loss-answer").wait()?;
+    fits(&page, "360 px, what is lost", wrong)
 }
 
 /// Where there are branches, there is the button that lists them.

@@ -77,6 +77,54 @@ pub fn optional(lang: Lang, label: AttrValue) -> AttrValue {
     format!("{label} ({})", lang.t(k::FORM_OPTIONAL)).into()
 }
 
+/// Where the replicas of one partition shall be.
+#[component]
+pub fn Reassign(props: &TopicProps) -> Html {
+    let engine = use_world();
+    let (ctx, lang) = (use_ctx(), use_lang());
+    let topic = props.topic.clone();
+    let replicas = |number: &str| {
+        let number: Option<u32> = number.trim().parse().ok();
+        engine.read(|lab| {
+            let topics = view::stage(lab).topics;
+            let topic = topics.into_iter().find(|one| *one.name == *topic)?;
+            let found = topic.partitions.into_iter().find(|one| Some(one.number) == number)?;
+            Some(
+                found
+                    .replicas
+                    .iter()
+                    .map(|replica| replica.broker.to_string())
+                    .collect::<Vec<_>>()
+                    .join(","),
+            )
+        })
+    };
+    let partition = use_state(|| Text::new("0"));
+    let to = {
+        let now = replicas("0").unwrap_or_default();
+        use_state(move || Text::new(now))
+    };
+    let refused = use_state(|| None::<String>);
+    let (number, ids) = (partition.value.trim(), to.value.trim());
+    let verdict =
+        engine.read(|lab| judge(lab, lang, &format!("reassign {topic}-{number} to {ids}")));
+    let wrong = verdict.as_ref().err().cloned();
+    let now = replicas(number).unwrap_or_default();
+    let go = submits(&ctx, lang, verdict.ok(), &refused);
+    html! {
+        <Form testid="dialog-reassign" icon="restart" label={lang.t(k::FORM_MOVE_GO)}
+            title={lang.fill(k::FORM_MOVE, &[("topic", &topic)])} blocked={wrong.clone()}
+            submit={go} pressed={touch(&[partition.clone(), to.clone()])}>
+            <Field id="partition" label={lang.t(k::FORM_MOVE_PARTITION)} text={partition}
+                numeric=true first=true />
+            <Field id="replicas" label={lang.t(k::FORM_MOVE_TO)} text={to} problem={wrong}
+                hint={lang.fill(k::FORM_MOVE_TO_HINT, &[("now", &now)])} />
+            <p class="hint">{lang.t(k::FORM_MOVE_ABOUT)}</p>
+            {problem(refused.as_ref())}
+        </Form>
+    }
+}
+
 #[component]
 pub fn AlterConfig(props: &TopicProps) -> Html {
     let engine = use_world();

@@ -11,6 +11,7 @@ mod produce;
 mod producer;
 mod topic;
 mod topic_delete;
+mod tune;
 mod znode;
 
 use std::sync::Arc;
@@ -43,6 +44,7 @@ pub fn Dialogs(props: &DialogsProps) -> Html {
         Dialog::CreateTopic => html! { <topic::CreateTopic /> },
         Dialog::DeleteTopic(topic) => html! { <topic_delete::DeleteTopic topic={text(topic)} /> },
         Dialog::AddPartitions(topic) => html! { <admin::AddPartitions topic={text(topic)} /> },
+        Dialog::Reassign(topic) => html! { <admin::Reassign topic={text(topic)} /> },
         Dialog::AlterConfig(topic) => html! { <admin::AlterConfig topic={text(topic)} /> },
         Dialog::AddConsumer(group) => {
             let group = group.as_ref().map(text);
@@ -50,6 +52,7 @@ pub fn Dialogs(props: &DialogsProps) -> Html {
         }
         Dialog::AddProducer => html! { <producer::AddProducer /> },
         Dialog::Produce(name) => html! { <produce::Produce name={text(name)} /> },
+        Dialog::Tune(name) => html! { <tune::Tune name={text(name)} /> },
         Dialog::OpenClient => html! { <client::OpenClient /> },
         Dialog::Pause(who) => html! { <pause::Pause who={who.clone()} /> },
         Dialog::DeleteZnode(path) => html! { <znode::DeleteZnode path={text(path)} /> },

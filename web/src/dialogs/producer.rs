@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kafkascope_core::base::{Span, limits};
-use kafkascope_core::kafka::producer::{Kind, Partitioner, ProducerSpec, Stream};
+use kafkascope_core::kafka::producer::{Kind, Partitioner, ProducerSpec, Stream, Tries, keys};
 use kafkascope_core::lab::Lab;
 use kafkascope_core::view;
 use kafkascope_core::world::{Command, Refusal, Who};
@@ -39,13 +39,21 @@ fn judge(lab: &Lab, lang: Lang, fields: &Fields) -> Result<Command, Wrong> {
     if fields.topic.optional().is_some() {
         let topic = named(lang, "producer-topic", &fields.topic, limits::TOPIC_NAME)?;
         let every = number(lang, "producer-every", &fields.every.value, (1, 86_400_000))?;
-        let keys = fields.keys.value.split([',', ' ']).filter(|key| !key.is_empty());
-        let keys: Vec<Arc<str>> = keys.map(Arc::from).collect();
+        let keys = keys::turns(fields.keys.value.split([',', ' ']))
+            .map_err(|bad| ("producer-keys", lang.fill(k::FORM_KEYS_BAD, &[("given", &bad)])))?;
         stream = Some(Stream { topic, every: Span::from_millis(every), keys, count: None });
     }
     let kind = fields.java.then_some(Kind::Java);
     let (partitioner, refresh_ms) = (Partitioner::Default, REFRESH_MS);
-    let spec = Arc::new(ProducerSpec { kind, acks, partitioner, refresh_ms, stream });
+    let spec = Arc::new(ProducerSpec {
+        kind,
+        acks,
+        partitioner,
+        refresh_ms,
+        tries: Tries::default(),
+        brokers: Arc::default(),
+        stream,
+    });
     let command = Command::StartProducer { name, spec };
     match lab.check(&command) {
         Ok(()) => Ok(command),
@@ -121,7 +129,7 @@ fn inputs(lang: Lang, fields: &Fields, wrong: Option<&Wrong>, textbook: bool) ->
                     hint={lang.t(k::FORM_ACKS_HINT)} problem={at(wrong, "producer-acks")} />
             </div>
             <Field id="producer-keys" label={lang.t(k::FORM_KEYS)} text={fields.keys.clone()}
-                hint={lang.t(k::FORM_KEYS_HINT)} placeholder="a,b,c"
+                hint={lang.t(k::FORM_KEYS_HINT)} placeholder="a*8,b,c"
                 problem={at(wrong, "producer-keys")} />
             if !textbook {
                 <label class="check">

@@ -24,7 +24,7 @@ macro_rules! lesson {
     };
 }
 
-pub const ALL: [Entry; 17] = [
+pub const ALL: [Entry; 18] = [
     lesson!("zookeeper"),
     lesson!("registration"),
     lesson!("logs-and-producers"),
@@ -36,6 +36,7 @@ pub const ALL: [Entry; 17] = [
     lesson!("idle-consumer"),
     lesson!("rebalance-retries"),
     lesson!("counted-twice"),
+    lesson!("keys-move"),
     lesson!("three-clocks"),
     lesson!("controller-failover"),
     lesson!("leader-election"),

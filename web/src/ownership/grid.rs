@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kafkascope_core::base::Instant;
 use kafkascope_core::kafka::TopicPartition;
-use kafkascope_core::view::{GroupView, Plan};
+use kafkascope_core::view::trend::{Steps, Trend};
+use kafkascope_core::view::{GroupView, Plan, Rebalance};
 use yew::prelude::*;
 
 use crate::i18n::{Key, Lang, k};
@@ -55,6 +57,7 @@ pub fn grid(
     (testid, title): (&'static str, Key),
     owners: &Owners,
     goal: Option<&Owners>,
+    told: Option<&Rebalance>,
 ) -> Html {
     let columns: Vec<&TopicPartition> =
         group.seats.iter().map(|seat| &seat.tp).take(MOST).collect();
@@ -97,13 +100,104 @@ pub fn grid(
                 if names.len() > MEMBERS {
                     <tr><th>{format!("+{}", names.len() - MEMBERS)}</th></tr>
                 }
+                if let Some(told) = told {
+                    {marks(lang, group, owners, told, &columns)}
+                    {stood(lang, told, &columns)}
+                }
             </tbody>
         </table>
     }
 }
 
+/// What became of each partition in the last rebalance.
+fn marks(
+    lang: Lang,
+    group: &GroupView,
+    owners: &Owners,
+    told: &Rebalance,
+    columns: &[&TopicPartition],
+) -> Html {
+    let cells = columns.iter().map(|tp| {
+        let (before, now) = (told.before.get(tp), owners.of(tp));
+        let owned = group.seats.iter().any(|seat| seat.tp == **tp && seat.owner.is_some());
+        let (sign, key) = match (before, &now) {
+            (None, None) if owned => return html! { <td></td> },
+            (_, None) if told.before.contains_key(tp) => ("↑", k::OWNERSHIP_MARK_RELEASED),
+            (_, None) => ("!", k::OWNERSHIP_MARK_UNOWNED),
+            (None, Some(_)) => ("+", k::OWNERSHIP_MARK_NEW),
+            (Some(from), Some(to)) if from == to => ("=", k::OWNERSHIP_MARK_SAME),
+            _ => ("→", k::OWNERSHIP_MARK_MOVED),
+        };
+        let label = lang.t(key);
+        html! { <td title={label.clone()} aria-label={label}>{sign}</td> }
+    });
+    html! {
+        <tr class="marks" data-testid="grid-marks">
+            <th scope="row">{lang.t(k::OWNERSHIP_MARKS)}</th>{for cells}
+        </tr>
+    }
+}
+
+/// For how many milliseconds nobody owned it.
+fn stood(lang: Lang, told: &Rebalance, columns: &[&TopicPartition]) -> Html {
+    let cells = columns.iter().map(|tp| {
+        let Some(span) = told.still.get(tp) else { return html! { <td></td> } };
+        let (ms, open) = (span.millis(), told.open.contains(tp));
+        let text = match ms {
+            0..1_000 => ms.to_string(),
+            _ => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
+        };
+        let full = lang.fill(k::OWNERSHIP_STOOD_FOR, &[("n", &ms)]);
+        let class = open.then_some("open");
+        html! { <td {class} title={full}>{text}{if open { "…" } else { "" }}</td> }
+    });
+    html! {
+        <tr class="stood" data-testid="grid-stood">
+            <th scope="row">{lang.t(k::OWNERSHIP_STOOD)}</th>{for cells}
+        </tr>
+    }
+}
+
+/// A small line of a lag; it grows from the bottom, and `most` is its top.
+fn spark(steps: &Steps, trend: &Trend, most: u64, label: String, testid: String) -> Html {
+    let (w, h) = (86.0, 16.0);
+    let whole = trend.until.since(trend.from).0.max(1) as f64;
+    let x = |at: Instant| w * at.since(trend.from).0 as f64 / whole;
+    let y = |lag: u64| h - 1.0 - (h - 3.0) * lag as f64 / most.max(1) as f64;
+    let mut d = String::new();
+    for (at, (begin, lag)) in steps.iter().enumerate() {
+        match at {
+            0 => d.push_str(&format!("M{:.1} {:.1}", x(*begin), y(*lag))),
+            _ => d.push_str(&format!("H{:.1}V{:.1}", x(*begin), y(*lag))),
+        }
+    }
+    d.push_str(&format!("H{w}"));
+    let last = steps.last().map_or(h, |(_, lag)| y(*lag));
+    let area = format!("{d}V{h}H0Z");
+    html! {
+        <svg class="spark" width={w.to_string()} height={h.to_string()} role="img"
+            viewBox={format!("0 0 {w} {h}")} aria-label={label.clone()} data-testid={testid}>
+            <title>{label}</title>
+            <path d={area} class="area" />
+            <path {d} class="line" />
+            <circle cx={(w - 2.0).to_string()} cy={last.to_string()} r="2" />
+        </svg>
+    }
+}
+
+/// The line with its numbers in words.
+fn line(lang: Lang, steps: &Steps, trend: &Trend, testid: String) -> Html {
+    let most = steps.iter().map(|(_, lag)| *lag).max().unwrap_or(0);
+    let first = steps.first().map_or(0, |(_, lag)| *lag);
+    let now = steps.last().map_or(0, |(_, lag)| *lag);
+    let s = trend.until.since(trend.from).millis() / 1_000;
+    let values: [(_, &dyn std::fmt::Display); 4] =
+        [("s", &s), ("from", &first), ("most", &most), ("now", &now)];
+    spark(steps, trend, most, lang.fill(k::OWNERSHIP_TREND_OF, &values), testid)
+}
+
 /// The locks with who holds them, and how far everybody is.
-pub fn offsets(lang: Lang, group: &GroupView) -> Html {
+pub fn offsets(lang: Lang, group: &GroupView, trend: &Trend) -> Html {
     let text = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), |n| n.to_string());
     let rows = group.seats.iter().take(200).map(|seat| {
         let owner = seat.owner.as_ref();
@@ -115,16 +209,22 @@ pub fn offsets(lang: Lang, group: &GroupView) -> Html {
             None => lang.t(k::OWNERSHIP_NOBODY).to_string(),
         };
         let path = owner.map_or_else(String::new, |owner| owner.path.to_string());
+        let tp = format!("{}-{}", seat.tp.topic, seat.tp.partition);
         let class = classes!(hue, owner.is_none_or(|owner| owner.dead).then_some("bad"));
         html! {
-            <tr {class} data-testid={format!("seat-{}-{}", seat.tp.topic, seat.tp.partition)}>
-                <th scope="row">{format!("{}-{}", seat.tp.topic, seat.tp.partition)}</th>
+            <tr {class} data-testid={format!("seat-{tp}")}>
+                <th scope="row">{tp.clone()}</th>
                 <td class="mono">{path}</td>
                 <td class="held">{held}</td>
                 <td>{text(seat.position)}</td>
                 <td>{text(seat.committed)}</td>
                 <td>{text(seat.end)}</td>
                 <td>{text(seat.lag())}</td>
+                <td>
+                    if let Some(steps) = trend.seats.get(&seat.tp) {
+                        {line(lang, steps, trend, format!("trend-{tp}"))}
+                    }
+                </td>
             </tr>
         }
     });
@@ -135,10 +235,15 @@ pub fn offsets(lang: Lang, group: &GroupView) -> Html {
         k::OWNERSHIP_COL_COMMITTED,
         k::OWNERSHIP_COL_END,
         k::OWNERSHIP_COL_LAG,
+        k::OWNERSHIP_COL_TREND,
     ];
     html! {
         <div class="own-offsets">
             <h3>{lang.t(k::OWNERSHIP_OFFSETS)}</h3>
+            <p class="own-whole">
+                {lang.fill(k::OWNERSHIP_WHOLE, &[("n", &group.lag())])}{" "}
+                {line(lang, &trend.whole, trend, "trend-whole".to_owned())}
+            </p>
             <table>
                 <thead><tr><td></td>{for heads.iter().map(|key| html! { <th>{lang.t(*key)}</th> })}
                 </tr></thead>

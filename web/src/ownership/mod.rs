@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kafkascope_core::base::Span;
 use kafkascope_core::view::ownership::Step;
-use kafkascope_core::view::{self, GroupView, Plan, Rebalance, Rule, Suppose};
+use kafkascope_core::view::{self, GroupView, Plan, Rebalance, Rule, Suppose, Trend};
 use yew::prelude::*;
 
 pub use suppose::Change;
@@ -37,6 +37,7 @@ struct Seen {
     names: Vec<Arc<str>>,
     group: GroupView,
     rebalance: Option<Rebalance>,
+    trend: Trend,
 }
 
 fn look(lab: &kafkascope_core::lab::Lab, wanted: Option<&Arc<str>>) -> Option<Seen> {
@@ -49,7 +50,8 @@ fn look(lab: &kafkascope_core::lab::Lab, wanted: Option<&Arc<str>>) -> Option<Se
     let at = named.unwrap_or_else(largest);
     let group = all.into_iter().nth(at)?;
     let rebalance = view::rebalance(lab, &group);
-    Some(Seen { names, group, rebalance })
+    let trend = view::trend(lab, &group);
+    Some(Seen { names, group, rebalance, trend })
 }
 
 #[component]
@@ -102,7 +104,7 @@ pub fn Ownership(props: &Props) -> Html {
                 </div>
             </div>
             <suppose::WhatIf group={seen.group.clone()} change={props.ui.change.clone()} />
-            {grid::offsets(lang, &seen.group)}
+            {grid::offsets(lang, &seen.group, &seen.trend)}
         </section>
     }
 }
@@ -227,12 +229,14 @@ fn grids(lang: Lang, seen: &Seen, plans: &[Plan], other: &Suppose) -> Html {
         before.iter().filter(|(tp, name)| target.of(tp).is_some_and(|to| to != **name)).count();
     let idle: Vec<String> =
         plans.first().map(Plan::idle).unwrap_or_default().iter().map(|n| n.to_string()).collect();
-    let one = |title, owners, goal| grid::grid(lang, &seen.group, title, owners, goal);
+    let told = seen.rebalance.as_ref();
+    let one = |title, owners, goal| grid::grid(lang, &seen.group, title, owners, goal, None);
     html! {
         <>
             <div class="own-row">
                 {one(("grid-before", k::OWNERSHIP_BEFORE), &previous, None)}
-                {one(("grid-now", k::OWNERSHIP_NOW), &current, Some(&target))}
+                {grid::grid(lang, &seen.group, ("grid-now", k::OWNERSHIP_NOW), &current,
+                    Some(&target), told)}
                 {one(("grid-rule", k::OWNERSHIP_TARGET), &target, None)}
                 {one(("grid-other", title), &grid::Owners::of_plans(&beside), None)}
             </div>

@@ -1,10 +1,15 @@
 //! What is on its way, where simulated time puts it. Each can be clicked in flight.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use kafkascope_core::base::Instant;
 use kafkascope_core::lab::Lab;
 use kafkascope_core::view::{self, Flight, FlightKind};
+use web_sys::Element;
 use yew::prelude::*;
 
+use super::layout::Level;
 use super::links::{along, peer_path, way};
 use super::{PartProps, Parts};
 use crate::app::use_ctx;
@@ -25,6 +30,9 @@ pub fn Flights(props: &PartProps) -> Html {
     let flights = engine.read(view::flights);
     let pick = Callback::from(move |id| ctx.act(UiAction::Toggle(Selected::Flight(id))));
     let parts = &props.parts;
+    if parts.geo.level == Level::Dense {
+        return html! { <Swarm flights={flights} parts={parts.clone()} {now} {pick} /> };
+    }
     // Words stand where there is room: in the gap under the band, never on each other.
     let gap = parts.geo.cols.first().map_or(f64::MAX, |col| col.y - 16.0);
     let mut worded: Vec<(f64, f64)> = Vec::new();
@@ -42,6 +50,106 @@ pub fn Flights(props: &PartProps) -> Html {
             })}
         </g>
     }
+}
+
+#[derive(PartialEq, Properties)]
+struct SwarmProps {
+    flights: Vec<Flight>,
+    parts: Parts,
+    now: Instant,
+    pick: Callback<u64>,
+}
+
+/// Over a dense stage all that look alike are one shape: what a frame costs is its elements.
+#[component]
+fn Swarm(props: &SwarmProps) -> Html {
+    let lang = use_lang();
+    let parts = &props.parts;
+    let places: Rc<Vec<(u64, f64, f64)>> = Rc::new(
+        props
+            .flights
+            .iter()
+            .take(MOST)
+            .filter_map(|flight| at(parts, flight, props.now).map(|(x, y)| (flight.id, x, y)))
+            .collect(),
+    );
+    let mut shapes: BTreeMap<&'static str, String> = BTreeMap::new();
+    let (mut chosen, mut hit) = (Html::default(), String::new());
+    for (id, x, y) in places.iter() {
+        let Some(flight) = props.flights.iter().find(|flight| flight.id == *id) else { continue };
+        hit.push_str(&format!("M{x:.1} {y:.1}h0"));
+        if parts.selected == Some(Selected::Flight(*id)) {
+            chosen = mark(lang, parts, flight, (*x, *y), None, &props.pick);
+        } else {
+            outline(
+                kind(&flight.kind).0,
+                (*x, *y),
+                shapes.entry(kind(&flight.kind).0).or_default(),
+            );
+        }
+    }
+    let onclick = {
+        let (places, pick) = (places.clone(), props.pick.clone());
+        Callback::from(move |event: MouseEvent| {
+            let svg =
+                event.target_dyn_into::<Element>().and_then(|shape| shape.closest("svg").ok());
+            let Some(rect) = svg.flatten().map(|svg| svg.get_bounding_client_rect()) else {
+                return;
+            };
+            let x = f64::from(event.client_x()) - rect.left();
+            let y = f64::from(event.client_y()) - rect.top();
+            let far = |place: &&(u64, f64, f64)| (place.1 - x).hypot(place.2 - y);
+            if let Some((id, ..)) = places.iter().min_by(|a, b| far(a).total_cmp(&far(b))) {
+                event.stop_propagation();
+                pick.emit(*id);
+            }
+        })
+    };
+    html! {
+        <g class="flights swarm" data-testid="swarm" {onclick}>
+            {for shapes.into_iter().map(|(shape, d)| html! {
+                <path key={shape} class={classes!("fly", shape, class_of(shape))} {d} />
+            })}
+            <path class="hit" d={hit} />
+            {chosen}
+        </g>
+    }
+}
+
+/// The class that colours a shape.
+fn class_of(shape: &str) -> &'static str {
+    match shape {
+        "write" => "f-zreq",
+        "watch" => "f-watch",
+        "leader" => "f-rec",
+        "fetch" => "f-fetch",
+        "ping" | "pong" => "f-ping",
+        "connect" => "f-connect",
+        "close" | "refusal" => "f-close",
+        "reply" => "f-reply",
+        _ => "f-ask",
+    }
+}
+
+/// Adds one mark to a shape that holds all of its kind.
+fn outline(shape: &str, (x, y): (f64, f64), d: &mut String) {
+    let r = match shape {
+        "write" | "watch" => {
+            return d.push_str(&format!("M{x:.1} {:.1}l6.5 6.5-6.5 6.5-6.5-6.5z", y - 6.5));
+        }
+        "close" | "refusal" => {
+            let (left, top) = (x - 3.5, y - 3.5);
+            return d.push_str(&format!("M{left:.1} {top:.1}l7 7m0-7l-7 7"));
+        }
+        "leader" => 5.0,
+        "fetch" => 2.4,
+        "ping" | "pong" => 2.6,
+        "connect" => 4.5,
+        "reply" => 3.0,
+        _ => 3.4,
+    };
+    let (left, w) = (x - r, 2.0 * r);
+    d.push_str(&format!("M{left:.1} {y:.1}a{r} {r} 0 1 0 {w} 0a{r} {r} 0 1 0-{w} 0z"));
 }
 
 fn part(flight: &Flight, now: Instant) -> f64 {
@@ -151,19 +259,15 @@ fn mark(
 }
 
 fn shape_of(shape: &str) -> Html {
-    match shape {
-        "write" => html! { <path d="M0 -6.5 6.5 0 0 6.5 -6.5 0z" class="f-zreq" /> },
-        "watch" => html! {
-            <><circle r="11" class="f-halo" />
-            <path d="M0 -6.5 6.5 0 0 6.5 -6.5 0z" class="f-watch" /></>
-        },
-        "leader" => html! { <circle r="5" class="f-rec" /> },
-        "fetch" => html! { <circle r="2.4" class="f-fetch" /> },
-        "ping" | "pong" => html! { <circle r="2.6" class="f-ping" /> },
-        "connect" => html! { <circle r="4.5" class="f-connect" /> },
-        "close" | "refusal" => html! { <path d="m-3.5 -3.5 7 7M3.5 -3.5l-7 7" class="f-close" /> },
-        "reply" => html! { <circle r="3" class="f-reply" /> },
-        _ => html! { <circle r="3.4" class="f-ask" /> },
+    let mut d = String::new();
+    outline(shape, (0.0, 0.0), &mut d);
+    html! {
+        <>
+            if shape == "watch" {
+                <circle r="11" class="f-halo" />
+            }
+            <path {d} class={class_of(shape)} />
+        </>
     }
 }
 

@@ -239,7 +239,7 @@ fn topic_items(lang: Lang, ctx: &Ctx, topic: &TopicView) -> Vec<Item> {
 }
 
 /// What only real releases know.
-fn administrate(lang: Lang, ctx: &Ctx, topic: &TopicView) -> [Item; 3] {
+fn administrate(lang: Lang, ctx: &Ctx, topic: &TopicView) -> [Item; 4] {
     let name = &topic.name;
     let dialog = |dialog: Dialog| {
         let ctx = ctx.clone();
@@ -259,6 +259,10 @@ fn administrate(lang: Lang, ctx: &Ctx, topic: &TopicView) -> [Item; 3] {
                 lang.t(k::ACT_ADD_PARTITIONS),
                 dialog(Dialog::AddPartitions(name.clone())),
             )
+        },
+        Item {
+            icon: Some("restart"),
+            ..Item::new("reassign", lang.t(k::ACT_REASSIGN), dialog(Dialog::Reassign(name.clone())))
         },
         Item {
             icon: Some("book"),
@@ -405,6 +409,7 @@ fn of_client(lang: Lang, ctx: &Ctx, who: &Who, down: bool) -> Vec<Item> {
                 command(lang, &ctx.engine, "commit", "check", k::ACT_COMMIT, commit),
                 tune("slow", k::ACT_SLOW, 200_000),
                 tune("fast", k::ACT_FAST, 0),
+                dialog("tune", "session", k::ACT_TUNE, Dialog::Tune(name.clone())),
             ]
         }
         _ => Vec::new(),

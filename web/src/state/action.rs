@@ -8,6 +8,7 @@ use crate::compare::Comparison;
 use crate::console::ConsoleAction;
 use crate::i18n::Lang;
 use crate::lessons::LessonAction;
+use crate::logs::LogsAction;
 use crate::share::ShareAction;
 use crate::znodes::ZnodesAction;
 
@@ -35,6 +36,7 @@ pub enum UiAction {
     Console(ConsoleAction),
     Lesson(LessonAction),
     Share(ShareAction),
+    Logs(LogsAction),
     /// Which group the panel shows.
     OwnershipGroup(Arc<str>),
     /// What is supposed there.

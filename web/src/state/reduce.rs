@@ -67,6 +67,7 @@ impl UiState {
             UiAction::Console(action) => self.console.apply(action),
             UiAction::Lesson(action) => self.lesson.apply(action),
             UiAction::Share(action) => self.share.apply(action),
+            UiAction::Logs(action) => self.logs.apply(action),
             UiAction::OwnershipGroup(name) => self.ownership.group = Some(name),
             UiAction::Suppose(change) => self.ownership.change = change,
         }

@@ -9,6 +9,7 @@ use crate::compare::Comparison;
 use crate::console::ConsoleUi;
 use crate::i18n::Lang;
 use crate::lessons::LessonUi;
+use crate::logs::LogsUi;
 use crate::ownership::OwnershipUi;
 use crate::share::ShareUi;
 use crate::znodes::ZnodesUi;
@@ -72,6 +73,7 @@ pub enum Dialog {
     DeleteTopic(Arc<str>),
     AddPartitions(Arc<str>),
     AlterConfig(Arc<str>),
+    Reassign(Arc<str>),
     OpenClient,
     /// In this group to begin with.
     AddConsumer(Option<Arc<str>>),
@@ -79,6 +81,8 @@ pub enum Dialog {
     /// The producer that sends.
     Produce(Arc<str>),
     Pause(Who),
+    /// Settings of a consumer.
+    Tune(Arc<str>),
     DeleteZnode(Arc<str>),
     SetData(Arc<str>),
     /// The path to begin with.
@@ -90,6 +94,7 @@ pub enum Dialog {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DockTab {
+    Logs,
     Ownership,
     #[default]
     Znode,
@@ -133,6 +138,7 @@ pub struct UiState {
     pub console: ConsoleUi,
     pub lesson: LessonUi,
     pub share: ShareUi,
+    pub logs: LogsUi,
     pub ownership: OwnershipUi,
     pub comparison: Option<Rc<Comparison>>,
 }

@@ -21,6 +21,8 @@ use crate::words;
 /// A bar and the gap after it.
 const BAR: f64 = 3.0;
 const LEFT: f64 = 6.0;
+/// A mark so near to a later one, in pixels, can't be told from it.
+const COVERED: f64 = 3.0;
 /// With so many rows the strip is drawn anew only now and then.
 const MANY: usize = 4_000;
 
@@ -216,11 +218,18 @@ fn fork(strip: &Strip, width: f64) -> Html {
 fn mark_list(lang: Lang, strip: &Strip, width: f64) -> Html {
     let places: Vec<f64> =
         strip.marks.iter().map(|mark| x_of(mark.at, strip.until, width)).collect();
-    // Later marks lie on top of earlier ones.
-    let hidden = strip.marks.len().saturating_sub(300);
-    let shown = strip.marks.iter().enumerate().skip(hidden).map(|(index, mark)| {
-        let x = places[index];
-        let next = places.get(index + 1).copied().unwrap_or(width);
+    // A later mark lies on top of an earlier one: what it would hide isn't made.
+    let mut seen: Vec<usize> = Vec::new();
+    for index in (0..strip.marks.len()).rev() {
+        let above = seen.last().and_then(|above| places.get(*above)).copied();
+        if seen.len() < 300 && above.is_none_or(|above| above - places[index] >= COVERED) {
+            seen.push(index);
+        }
+    }
+    let shown = seen.iter().rev().enumerate().map(|(nth, index)| {
+        let (x, mark) = (places[*index], &strip.marks[*index]);
+        let above = seen.len().checked_sub(nth + 2).map(|above| places[seen[above]]);
+        let next = above.unwrap_or(width);
         let letters: f64 =
             mark.label.chars().map(|c| if c.is_ascii() { 6.2 } else { 11.5 }).sum::<f64>() + 26.0;
         let worded = next - x > letters;

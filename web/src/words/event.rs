@@ -1,6 +1,7 @@
 //! A row as a sentence: actor first, past or present, numbers last.
 
 use kafkascope_core::base::Span;
+use kafkascope_core::kafka::TopicPartition;
 use kafkascope_core::kafka::real::task::{Layout, Task};
 use kafkascope_core::world::event::{Breach, Severity};
 use kafkascope_core::world::proc::Kind;
@@ -184,8 +185,26 @@ fn admin(task: &Task, you: &str) -> Said {
         Task::Metadata { topic, broker, .. } => {
             Said::new(k::CMD_METADATA, &[("you", &you), ("topic", topic), ("id", broker)])
         }
+        Task::Reassign { plan, .. } => {
+            Said::new(k::CMD_REASSIGN, &[("you", &you), ("plan", &plan_text(plan))])
+        }
+        Task::CancelReassign { partitions, .. } => {
+            let named = partitions.iter().map(|tp| format!("{}-{}", tp.topic, tp.partition));
+            let named = named.collect::<Vec<_>>().join(", ");
+            Said::new(k::CMD_REASSIGN_CANCEL, &[("you", &you), ("tps", &named)])
+        }
+        Task::VerifyReassign { .. } => Said::new(k::CMD_REASSIGN_VERIFY, &[("you", &you)]),
         Task::List => Said::new(k::CMD_LIST, &[("you", &you)]),
     }
+}
+
+/// `t-0 → [1,2], t-1 → [2,3]`
+fn plan_text(plan: &[(TopicPartition, Vec<u32>)]) -> String {
+    let entry = |(tp, ids): &(TopicPartition, Vec<u32>)| {
+        let ids = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        format!("{}-{} → [{ids}]", tp.topic, tp.partition)
+    };
+    plan.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 
 /// The symbol of a row.

@@ -132,8 +132,20 @@ fn partitions(words: &Words, event: &kafka::Event) -> Said {
                 [("who", &words.broker(*broker)), ("tp", &tp(at)), ("leader", leader)];
             said(k::KAFKA_CAUGHT_UP, &values)
         }
+        E::ReplicasMove { tp: at, from, target, .. } => {
+            let (from, target) = (ids(from), ids(target));
+            let values: [(_, &dyn Display); 3] =
+                [("tp", &tp(at)), ("from", &from), ("to", &target)];
+            said(k::KAFKA_REPLICAS_MOVE, &values)
+        }
+        E::ReplicasMoved { tp: at, replicas } => {
+            said(k::KAFKA_REPLICAS_MOVED, &[("tp", &tp(at)), ("to", &ids(replicas))])
+        }
         E::ReplicaDeleted { broker, tp: at } => {
             said(k::KAFKA_REPLICA_DELETED, &[("who", &words.broker(*broker)), ("tp", &tp(at))])
+        }
+        E::WaitsForFetch { broker, peer } => {
+            said(k::KAFKA_WAITS_FOR_FETCH, &[("who", &words.broker(*broker)), ("peer", peer)])
         }
         E::StaleController { broker, epoch, known } => {
             let values: [(_, &dyn Display); 3] =

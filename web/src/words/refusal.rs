@@ -41,6 +41,10 @@ pub fn refusal(lang: Lang, refusal: &Refusal) -> String {
         }
         Refusal::TopicExists(topic) => lang.fill(k::REFUSAL_TOPIC_EXISTS, &[("topic", topic)]),
         Refusal::UnknownTopic(topic) => lang.fill(k::REFUSAL_TOPIC_UNKNOWN, &[("topic", topic)]),
+        Refusal::UnknownPartition(tp) => {
+            lang.fill(k::REFUSAL_PARTITION_UNKNOWN, &[("topic", &tp.topic), ("n", &tp.partition)])
+        }
+        Refusal::ReplicaTwice(id) => lang.fill(k::REFUSAL_REPLICA_TWICE, &[("id", id)]),
         Refusal::ZooKeeperDown => lang.t(k::REFUSAL_ZOOKEEPER_DOWN).to_string(),
     }
 }

@@ -22,7 +22,11 @@ const RACING: Span = Span::from_micros(LATENCY.micros() / 4);
 const LATE: Span = Span::from_millis(30);
 /// Moments at which a kill may come: within a ping interval, and between two looks at an ISR.
 const PHASES: u64 = 40;
+/// Within the interval at which high watermarks are written down.
+const CHECKPOINT_PHASES: u64 = 30;
 const PHASE: Span = Span::from_millis(250);
+/// The same where a time was written down, in tenths of a second.
+const TENTH: Span = Span::from_millis(100);
 
 /// One step's chance.
 pub struct Chance {
@@ -129,6 +133,11 @@ impl Chance {
         self.txns().iter().find(changes)?["session"].as_str().and_then(broker_of)
     }
 
+    /// The broker that wrote the configuration of one of these topics.
+    pub fn asked_for_topics<'a>(&self, mut topics: impl Iterator<Item = &'a str>) -> Option<u32> {
+        topics.find_map(|topic| self.asked(&format!("topics/{topic}")))
+    }
+
     /// Partitions whose leader takes a broker back that is about to stop, though it was just taken
     /// out of their ISRs. [spec kafka-zk.md F8]
     pub fn taken_back(&self, broker: u32) -> Vec<TopicPartition> {
@@ -168,7 +177,46 @@ pub fn phases(step: &Value) -> Vec<Span> {
     let starts =
         |op: &Value| op["op"].as_str().is_some_and(|name| name.starts_with("start-broker"));
     let any = ops(step).any(|op| silences(op) || starts(op));
-    (0..if any { PHASES } else { 1 }).map(|n| Span::from_micros(PHASE.micros() * n)).collect()
+    let count = match any {
+        true => PHASES,
+        false if keeps_checkpoints(step) => CHECKPOINT_PHASES,
+        false => 1,
+    };
+    let wide = if any { 1 } else { 2 };
+    let phase = if step["result"]["seconds"].is_number() { TENTH } else { PHASE };
+    (0..count).map(|n| Span::from_micros(phase.micros() * n * wide)).collect()
+}
+
+/// High watermarks as they were last written down, every few seconds: at which moment of those is
+/// a matter of timers.
+fn checkpoints(step: &Value) -> Vec<(&str, &str, &Value)> {
+    let facts = step.as_object().into_iter().flatten();
+    let disks = facts.filter(|(name, _)| name.starts_with("disks") && *name != "disks_at_once");
+    let each = disks.flat_map(|(name, disks)| {
+        let brokers = disks.as_object().into_iter().flatten();
+        brokers.map(move |(id, disk)| (name.as_str(), id.as_str(), &disk["hw_checkpoint"]))
+    });
+    each.collect()
+}
+
+pub fn keeps_checkpoints(step: &Value) -> bool {
+    !checkpoints(step).is_empty()
+}
+
+/// How many of them are others than recorded.
+pub fn other_checkpoints(recorded: &Value, got: &Value) -> usize {
+    let differs =
+        |(name, id, kept): &&(&str, &str, &Value)| &got[name][id]["hw_checkpoint"] != *kept;
+    checkpoints(recorded).iter().filter(differs).count()
+}
+
+/// Whether a step that begins later can't do better: something is written down too soon that its
+/// broker knew before the step.
+pub fn is_hopeless(recorded: &Value, got: &Value, known: impl Fn(&str, &str) -> u64) -> bool {
+    checkpoints(recorded).iter().any(|(name, id, kept)| {
+        let (kept, got) = (kept.as_u64(), got[name][id]["hw_checkpoint"].as_u64());
+        got > kept && got.is_some_and(|got| got <= known(name, id))
+    })
 }
 
 /// The op of a step, or the ops in it.

@@ -237,7 +237,7 @@ impl Player {
                     bare.as_object_mut().and_then(|fields| fields.remove(field));
                 }
                 self.consumer_op(&bare, &mut Done::default())?;
-                self.wait(op)?;
+                self.wait(op, &mut Done::default())?;
                 if op["until"].is_null() {
                     continue;
                 }

@@ -70,6 +70,12 @@ pub fn changes(before: &Tree, after: &Tree) -> (Map<String, Value>, Vec<String>)
     (new, gone.cloned().collect())
 }
 
+/// Topics, by name.
+pub fn topic_names(sim: &Sim) -> Vec<String> {
+    let topics = sim.world.server.tree().get(paths::TOPICS);
+    topics.into_iter().flat_map(|node| node.children()).map(|(name, _)| name.to_string()).collect()
+}
+
 /// Every partition of every topic.
 pub fn topics(sim: &Sim, release: Release) -> Vec<Value> {
     let mut rows = Vec::new();

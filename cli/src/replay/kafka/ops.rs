@@ -113,6 +113,7 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
             let partitions = named.filter(|_| op["all_partitions"] != true);
             Task::ElectPreferred { partitions }
         }
+        name if name.starts_with("reassign") => return moves(op, chance),
         "metadata" => {
             only(op, "topic broker")?;
             let topic = topic()?;
@@ -126,6 +127,41 @@ pub fn task(op: &Value, chance: &Chance) -> Known<Option<Task>> {
         }
         "describe" => {
             only(op, "topic what bootstrap")?;
+            Task::List
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// What moves replicas, or asks about that.
+fn moves(op: &Value, chance: &Chance) -> Known<Option<Task>> {
+    let bad = |what: &str| Unknown(format!("{what} of {op}"));
+    Ok(Some(match text(op, "op")? {
+        "reassign" => {
+            only(op, "plan partitions additional replace throttle")?;
+            let plan = plan(op)?;
+            let asked = chance.asked_for_topics(plan.iter().map(|(tp, _)| &*tp.topic));
+            let additional = op["additional"] == true;
+            Task::Reassign { plan, additional, throttle: op["throttle"].as_u64(), asked }
+        }
+        "reassign-verify" => {
+            only(op, "plan partitions")?;
+            let plan = plan(op)?;
+            let asked = chance.asked_for_topics(plan.iter().map(|(tp, _)| &*tp.topic));
+            Task::VerifyReassign { plan, asked }
+        }
+        "reassign-cancel" => {
+            only(op, "partitions targets")?;
+            let partitions = partitions(&op["partitions"])?.ok_or_else(|| bad("partitions"))?;
+            let lists = op["targets"].as_object().into_iter().flat_map(|map| map.values());
+            let targets = lists.flat_map(|list| list.as_array().into_iter().flatten());
+            let mut targets = targets.map(|id| number(id).ok_or_else(|| bad("targets")));
+            let targets = targets.by_ref().collect::<Known<Vec<u32>>>()?;
+            let asked = chance.asked_for_topics(partitions.iter().map(|tp| &*tp.topic));
+            Task::CancelReassign { partitions, targets, asked }
+        }
+        "reassign-list" => {
+            only(op, "")?;
             Task::List
         }
         _ => return Ok(None),
@@ -150,6 +186,19 @@ fn create(op: &Value, chance: &Chance) -> Known<Task> {
     };
     let configs = [settings(&op["config"]), settings(&op["configs"])].concat();
     Ok(Task::Create { topic, layout, configs })
+}
+
+/// Where replicas shall go: `{"t-0": [1, 2]}` as `plan` or `partitions`.
+fn plan(op: &Value) -> Known<Vec<(TopicPartition, Vec<u32>)>> {
+    let bad = || Unknown(format!("plan of {op}"));
+    let given = if op["plan"].is_null() { &op["partitions"] } else { &op["plan"] };
+    let one = |(name, ids): (&String, &Value)| {
+        let (topic, partition) = name.rsplit_once('-')?;
+        let tp = TopicPartition { topic: topic.into(), partition: partition.parse().ok()? };
+        Some((tp, ids.as_array()?.iter().map(number).collect::<Option<Vec<u32>>>()?))
+    };
+    let entries = given.as_object().ok_or_else(bad)?.iter();
+    entries.map(|entry| one(entry).ok_or_else(bad)).collect()
 }
 
 /// `all`, or a list of `t-1`.

@@ -2,6 +2,7 @@
 //! read.
 
 use kafkascope_core::base::{Instant, Span};
+use kafkascope_core::kafka::Event as KafkaEvent;
 use kafkascope_core::kafka::real::task::Task;
 use kafkascope_core::kafka::release::Release;
 use kafkascope_core::world::log::Logged;
@@ -16,7 +17,7 @@ use super::names::BY_HAND;
 use super::ops::{self, OTHER, id, ids, only, text};
 use super::sim::{self, Sim};
 use super::until::Condition;
-use super::{Known, Unknown, consumers, load, log, producers, texts};
+use super::{Known, Unknown, consumers, disks, load, log, producers, records, sent, texts};
 
 /// How long a condition without a limit is waited for.
 const PATIENCE: Span = Span::from_secs(300);
@@ -33,10 +34,11 @@ const QUIET: Span = Span::from_secs(3);
 
 #[derive(Clone)]
 pub struct Player {
-    release: Release,
+    pub(super) release: Release,
     pub(super) sim: Sim,
     /// What is set for all consumers.
     pub(super) consumer_settings: Value,
+    pub(super) producer_settings: Value,
     /// How this step's links lean.
     pub(super) leaning: Leaning,
     /// How many requests came before each entry of a consumer that was paced.
@@ -56,12 +58,20 @@ pub struct Player {
 #[derive(Default)]
 pub(super) struct Done {
     pub result: Option<Value>,
+    /// What producers printed, op by op.
+    pub produced: Vec<(Value, String)>,
+    /// How long the step's op took.
+    took: Span,
     /// How a process ended that the op started.
     pub exit_code: Option<i32>,
     /// What producers or their partitioners did.
     pub vectors: Option<Value>,
     /// An id that was claimed a second time.
     duplicate: Option<u32>,
+    /// What was read of logs, by the fact's name.
+    pub read: Vec<(String, Value)>,
+    /// What became of records that were sent, by the later recorder.
+    pub values: Vec<Value>,
     /// Kinds of chance that were steered.
     pub chance: Vec<&'static str>,
 }
@@ -90,6 +100,7 @@ impl Player {
             release,
             sim,
             consumer_settings: given["consumer"].clone(),
+            producer_settings: given["producers"].clone(),
             leaning: Leaning::default(),
             seen: Default::default(),
             before: if has_root(release) { Tree::new() } else { before },
@@ -136,6 +147,7 @@ impl Player {
         }
         let chance = Chance::of(step, &self.sim);
         let mut done = self.play(step, &chance, moment)?;
+        // What a timer decides.
         let fits = chance.ticks_fit(&self.transactions(step));
         if fits && (moment.later > Span::ZERO || chance.has_deaths()) {
             done.chance.push("death-tick");
@@ -148,8 +160,28 @@ impl Player {
             self.steered.push(json!({"step": index, "what": what}));
         }
         let facts = self.facts(step, done);
-        let distance = lean::distance(step, &facts) + usize::from(!fits);
+        let timed = |field: &Value, got: &Value| !field.is_null() && field != got;
+        let late = timed(&step["result"]["seconds"], &facts["result"]["seconds"])
+            || timed(&step["checkpointed_hw"], &facts["checkpointed_hw"]);
+        let distance = lean::distance(step, &facts)
+            + usize::from(!fits || late)
+            + chance::other_checkpoints(step, &facts);
         Ok((facts, distance))
+    }
+
+    /// Whether it makes no sense to begin this step later.
+    pub fn is_hopeless(&self, step: &Value, got: &Value) -> bool {
+        let known = |fact: &str, id: &str| self.high_watermark(step, fact, id).unwrap_or(0);
+        chance::is_hopeless(step, got, known)
+    }
+
+    /// What a broker knows of the partition that a fact of the step reads.
+    fn high_watermark(&self, step: &Value, fact: &str, id: &str) -> Option<u64> {
+        let inner = step["op"]["ops"].as_array().into_iter().flatten();
+        let mut reads = step["reads"].as_array().into_iter().flatten().chain(inner);
+        let at = records::partition_of(reads.find(|read| read["fact"] == *fact)?).ok()?;
+        let log = self.sim.world.broker(id.parse().ok()?)?.log(&at)?;
+        Some(log.high_watermark)
     }
 
     /// The step begins here: what was before it is nobody's.
@@ -171,10 +203,8 @@ impl Player {
         if !self.vectors(step, &mut done)? {
             self.op(&step["op"], chance, &mut done)?;
         }
-        self.wait(step)?;
-        for read in step["reads"].as_array().into_iter().flatten() {
-            asked_fact(read)?;
-        }
+        done.took = self.sim.now().since(self.begun);
+        self.wait(step, &mut done)?;
         chance.straighten(&mut self.sim);
         let paces = std::mem::take(&mut self.sim.paces);
         self.seen = paces.into_iter().map(|(name, pace)| (name, pace.seen)).collect();
@@ -195,7 +225,12 @@ impl Player {
                     self.op(inner, chance, done)?;
                 }
             }
-            "start-zookeeper" => only(op, "id")?,
+            "start-zookeeper" => {
+                only(op, "id")?;
+                if !self.sim.world.server_up {
+                    self.sim.command(Command::StartZooKeeper)?;
+                }
+            }
             "start-broker" => {
                 only(op, "id port duplicate")?;
                 self.start(id(op)?, None, op["duplicate"] == true, done)?;
@@ -229,7 +264,11 @@ impl Player {
             }
             "zk-create" | "zk-set" | "zk-delete" => self.by_hand(op)?,
             "state" | "idle" => only(op, "")?,
-            "read" => asked_fact(op)?,
+            "read" => self.read(op, done)?,
+            "kill-zookeeper" => {
+                only(op, "id")?;
+                self.sim.command(Command::Kill(Who::ZooKeeper))?;
+            }
             "wait" => {
                 only(op, "until max_s")?;
                 self.conditions(op, self.sim.now() + limit(op))?;
@@ -331,7 +370,8 @@ impl Player {
         only(op, "path data session sequential add add_to")?;
         let path = text(op, "path")?;
         let data = match &op["data"] {
-            Value::Null if op["add"].is_object() => self.with_added(op, path)?,
+            // The data that is given has aliases for random ids.
+            _ if op["add"].is_object() => self.with_added(op, path)?,
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
             other => other.to_string(),
@@ -373,7 +413,10 @@ impl Player {
             {
                 done.chance.push("placement-draw");
             }
-            Task::AlterConfig { asked: Some(_), .. } => done.chance.push("asked-broker"),
+            Task::AlterConfig { asked: Some(_), .. }
+            | Task::Reassign { asked: Some(_), .. }
+            | Task::CancelReassign { asked: Some(_), .. }
+            | Task::VerifyReassign { asked: Some(_), .. } => done.chance.push("asked-broker"),
             _ => {}
         }
         let before = self.sim.clone();
@@ -405,8 +448,18 @@ impl Player {
         Ok(())
     }
 
-    /// The step's conditions, its pause, and then nothing new for its quiet time.
-    pub(super) fn wait(&mut self, step: &Value) -> Known<()> {
+    fn reads(&mut self, step: &Value, after: bool, done: &mut Done) -> Known<()> {
+        for read in step["reads"].as_array().into_iter().flatten() {
+            if after == (read["when"] == "after-quiet") {
+                self.read(read, done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The step's conditions, its pause, and then nothing new for its quiet time; what it reads is
+    /// read before that or after.
+    pub(super) fn wait(&mut self, step: &Value, done: &mut Done) -> Known<()> {
         let returned = self.sim.now();
         let end = returned + limit(step);
         let quiet = span(&step["quiet_s"]).unwrap_or(self.quiet);
@@ -414,6 +467,7 @@ impl Player {
         if let Some(pause) = span(&step["pause_s"]) {
             self.sim.run_for(pause);
         }
+        self.reads(step, false, done)?;
         let from = self.sim.now();
         if self.release == Release::V0_8_2_2 {
             // Counted from the call's return; half of it at least after the conditions.
@@ -422,7 +476,7 @@ impl Player {
         } else {
             self.still(from, end, quiet, move |sim| sim.changed_at.max(from));
         }
-        Ok(())
+        self.reads(step, true, done)
     }
 
     /// Runs until `quiet` has passed since what `last` says, not before `least`.
@@ -477,13 +531,19 @@ impl Player {
         facts.insert("watches".into(), facts::watches(&self.sim).into());
         facts.insert("partition_folders".into(), facts::folders(&self.sim).into());
         self.consumer_facts(step, &mut facts);
+        if !done.produced.is_empty() {
+            // In tenths, as it is written down.
+            let seconds = (done.took.millis() + 50) / 100;
+            let seconds = json!(f64::from(u32::try_from(seconds).unwrap_or(u32::MAX)) / 10.0);
+            let result = sent::named(&step["result"], &done.produced, &seconds);
+            facts.insert("result".into(), result);
+        }
         if let Some(result) = done.result {
             facts.insert("result".into(), result);
         }
         facts.extend(done.vectors.map(|vectors| ("vectors".to_owned(), vectors)));
-        if step.get("records").is_some() {
-            facts.insert("records".into(), producers::records(&self.sim, &step["records"]));
-        }
+        self.log_facts(step, &mut facts);
+        self.record_facts(step, &mut facts, done.read, done.values);
         if let Some(code) = done.exit_code {
             facts.insert("process_exit_code".into(), code.into());
         }
@@ -496,6 +556,40 @@ impl Player {
         }
         self.sim.forget();
         facts.into()
+    }
+
+    /// What brokers have on their disks, and what they answer.
+    fn log_facts(&self, step: &Value, facts: &mut Map<String, Value>) {
+        if step.get("records").is_some() {
+            facts.insert("records".into(), producers::records(&self.sim, &step["records"]));
+        }
+        if step.get("checkpointed_hw").is_some() {
+            facts.insert("checkpointed_hw".into(), disks::checkpoints(&self.sim));
+        }
+        for (name, shape) in step.as_object().into_iter().flatten() {
+            if let Some(fact) = disks::read(&self.sim, name, shape) {
+                facts.insert(name.clone(), fact);
+            }
+        }
+    }
+
+    /// `produced` may have another name, if the ops did it meanwhile.
+    fn record_facts(
+        &self,
+        step: &Value,
+        facts: &mut Map<String, Value>,
+        read: Vec<(String, Value)>,
+        produced: Vec<Value>,
+    ) {
+        facts.extend(read);
+        if !produced.is_empty() {
+            let meanwhile = step.get("produced_meanwhile").is_some();
+            let name = if meanwhile { "produced_meanwhile" } else { "produced" };
+            facts.insert(name.into(), produced.into());
+        }
+        if step.get("elected_at_once").is_some() {
+            facts.insert("elected_at_once".into(), elected(&self.sim.told).into());
+        }
     }
 
     fn consumer_facts(&self, step: &Value, facts: &mut Map<String, Value>) {
@@ -514,13 +608,13 @@ impl Player {
     }
 }
 
-/// A fact that the recorder asks a process for. A metadata answer is only told, not compared, and
-/// nothing is written for it; any other belongs to a later slice.
-fn asked_fact(read: &Value) -> Known<()> {
-    match text(read, "fact")? {
-        fact if fact.starts_with("metadata_of_") => Ok(()),
-        fact => Err(Unknown(format!("read {fact}"))),
-    }
+/// A leader was there without any broker that came or went.
+fn elected(told: &[std::sync::Arc<KafkaEvent>]) -> bool {
+    let chosen =
+        |event: &KafkaEvent| matches!(event, KafkaEvent::LeaderChosen { leader: Some(_), .. });
+    let moved = |event: &KafkaEvent| matches!(event, KafkaEvent::BrokersChanged { .. });
+    let first = told.iter().position(|event| chosen(event));
+    first.is_some_and(|first| !told.iter().take(first).any(|event| moved(event)))
 }
 
 /// The later recorder shows the root, also in the tree of an empty server.

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use kafkascope_core::base::{Rng, Span};
 use kafkascope_core::kafka::TopicPartition;
 use kafkascope_core::kafka::partitioner::{self, Topic};
-use kafkascope_core::kafka::producer::{Batch, Kind, Partitioner, Producer, ProducerSpec};
+use kafkascope_core::kafka::producer::{Batch, Kind, Partitioner, Producer, ProducerSpec, Tries};
 use kafkascope_core::kafka::real::task::{Layout, Task};
+use kafkascope_core::world::clients::PRODUCER_BOOT;
 use kafkascope_core::world::{Command, Who};
 use serde_json::{Map, Value, json};
 
 use super::ops::{number, only, text};
 use super::player::{Done, LIFE, Player};
+use super::sent::Sent;
 use super::sim::Sim;
 use super::{Known, Unknown};
 
@@ -50,8 +52,13 @@ fn acks(op: &Value) -> Known<i16> {
 impl Player {
     /// False: not an op of producers.
     pub(super) fn producer_op(&mut self, op: &Value, done: &mut Done) -> Known<bool> {
-        if text(op, "op")? != "produce" {
-            return Ok(false);
+        match text(op, "op")? {
+            "produce" | "produce-each" if op["values"].is_array() => {
+                self.produce_values(op, done)?;
+                return Ok(true);
+            }
+            "produce" => {}
+            _ => return Ok(false),
         }
         only(op, "topic partition per_partition from to acks producer wait_each")?;
         let bad = |what: &str| Unknown(format!("{what} of {op}"));
@@ -59,38 +66,59 @@ impl Player {
         let partitions = numbers(&op["partition"]).ok_or_else(|| bad("partition"))?;
         let from = op["from"].as_u64().ok_or_else(|| bad("from"))?;
         let to = op["to"].as_u64().ok_or_else(|| bad("to"))?;
-        let name = self.begin(kind(text(op, "producer")?)?, acks(op)?, REFRESH_MS)?;
+        let named = text(op, "producer")?;
+        let name = self.begin(kind(named)?, acks(op)?, REFRESH_MS, named)?;
+        let mut sent = Sent::new(named, self.producer_settings[named].clone());
         for value in from..=to {
             for partition in &partitions {
                 let (topic, partition) = (topic.clone(), Some(*partition));
                 self.send(&name, Batch { topic, partition, key: None, from: value, count: 1 })?;
             }
             if op["wait_each"] == true {
+                let told = self.sim.told.len();
                 self.sent(&name);
+                sent.one(value, partitions.first().copied(), acks(op)?, &self.sim.told[told..]);
             }
         }
         let (ok, failed) = self.finish(&name)?;
-        done.result = Some(format!("ok={ok} failed={failed}").into());
+        let result = match op["wait_each"] == true {
+            true => sent.text(),
+            false => format!("ok={ok} failed={failed}"),
+        };
+        done.produced.push((op.clone(), result));
         Ok(true)
     }
 
     /// A producer of its own, once it runs.
-    fn begin(&mut self, kind: Kind, acks: i16, refresh_ms: u32) -> Known<Arc<str>> {
-        let name: Arc<str> = format!("producer-{}", self.sim.world.procs.len()).into();
+    fn begin(&mut self, kind: Kind, acks: i16, refresh_ms: u32, named: &str) -> Known<Arc<str>> {
         let (kind, partitioner, stream) = (Some(kind), Partitioner::Default, None);
-        let spec = ProducerSpec { kind, acks, partitioner, refresh_ms, stream };
+        let set = &self.producer_settings[named];
+        let ms = |names: [&str; 2]| names.iter().find_map(|name| number(&set[*name]));
+        let tries = Tries {
+            retries: ms(["message.send.max.retries", "retries"]),
+            backoff_ms: ms(["retry.backoff.ms", ""]),
+            timeout_ms: ms(["request.timeout.ms", "timeout.ms"]),
+            delivery_ms: None,
+        };
+        let brokers = self.sim.lively_brokers().into();
+        let spec = ProducerSpec { kind, acks, partitioner, refresh_ms, tries, brokers, stream };
+        self.begin_with(spec)
+    }
+
+    pub(super) fn begin_with(&mut self, spec: ProducerSpec) -> Known<Arc<str>> {
+        let name: Arc<str> = format!("producer-{}", self.sim.world.procs.len()).into();
         self.sim.command(Command::StartProducer { name: name.clone(), spec: spec.into() })?;
-        self.sim.run_for(self.sim.world.config.boot);
+        self.sim.run_for(PRODUCER_BOOT);
         Ok(name)
     }
 
-    fn send(&mut self, producer: &Arc<str>, batch: Batch) -> Known<()> {
+    pub(super) fn send(&mut self, producer: &Arc<str>, batch: Batch) -> Known<()> {
         let producer = producer.clone();
         self.sim.command(Command::Produce { producer, batch: batch.into() })
     }
 
     /// Until nothing it has waits for an answer.
-    fn sent(&mut self, producer: &Arc<str>) {
+    pub(super) fn sent(&mut self, producer: &Arc<str>) {
         let who = Who::Producer(producer.clone());
         let until = self.sim.now() + LIFE;
         self.sim.run(until, |sim| {
@@ -175,7 +203,7 @@ impl Player {
     fn keys(&mut self, op: &Value, topic: &Arc<str>, asked: &Value) -> Known<Value> {
         let kind = kind(text(asked, "producer")?)?;
         let partitions = number(&asked["partitions"]).unwrap_or_default();
-        let producer = self.begin(kind, acks(op)?, REFRESH_MS)?;
+        let producer = self.begin(kind, acks(op)?, REFRESH_MS, "")?;
         let keys = asked["result"].as_object().into_iter().flat_map(|keys| keys.keys());
         let keys: Vec<Arc<str>> = keys.map(|key| key.as_str().into()).collect();
         for key in &keys {
@@ -209,7 +237,7 @@ impl Player {
         let partitions = number(&asked["partitions"]).unwrap_or_default();
         let refresh = number(&asked["topic.metadata.refresh.interval.ms"]);
         let before = written(&self.sim, topic, partitions).len();
-        let producer = self.begin(kind, acks(op)?, refresh.unwrap_or(REFRESH_MS))?;
+        let producer = self.begin(kind, acks(op)?, refresh.unwrap_or(REFRESH_MS), "")?;
         let pause = asked["pause_ms"].as_u64().map(Span::from_millis).unwrap_or_default();
         let drawn = draws(asked);
         for n in 0..number(&asked["records"]).unwrap_or_default() {

@@ -7,7 +7,7 @@ use kafkascope_core::base::{Instant, Span};
 use kafkascope_core::kafka::consumer_zk::event::Event as Told;
 use kafkascope_core::kafka::{Event as KafkaEvent, TopicPartition, paths};
 use kafkascope_core::world::log::Logged;
-use kafkascope_core::world::proc::{Kind, Proc, ZOOKEEPER};
+use kafkascope_core::world::proc::{Kind, Proc, State, ZOOKEEPER};
 use kafkascope_core::world::{Command, Config, Event, Fact, Row, Who, World};
 use kafkascope_core::zk::op::ToServer;
 use kafkascope_core::zk::server::TxnKind;
@@ -43,6 +43,8 @@ pub struct Sim {
     pub consumed: BTreeMap<String, BTreeMap<TopicPartition, Vec<(u64, u64)>>>,
     /// Consumers whose entries in the log shall come at certain moments.
     pub paces: BTreeMap<String, Pace>,
+    /// What the numbers in records stand for.
+    pub texts: Vec<Arc<str>>,
     commands: Vec<(Instant, Arc<Command>)>,
 }
 
@@ -104,6 +106,7 @@ impl Sim {
             heard: Vec::new(),
             consumed: BTreeMap::new(),
             paces: BTreeMap::new(),
+            texts: Vec::new(),
             commands: Vec::new(),
         }
     }
@@ -268,6 +271,14 @@ impl Sim {
                 _ => None,
             })
             .collect()
+    }
+
+    /// Those of them that do not stand still.
+    pub fn lively_brokers(&self) -> Vec<u32> {
+        let up = |id: &u32| {
+            self.world.broker(*id).is_some_and(|proc| !matches!(proc.state, State::Paused { .. }))
+        };
+        self.running_brokers().into_iter().filter(up).collect()
     }
 
     /// Adds to the latency between a broker and ZooKeeper; nothing makes it as it was.

@@ -1,8 +1,8 @@
 //! What the tools of 0.8.2.2 print. (seen: recordings/0.8.2.2/{topic-create,auto-create,
 //! delete-topic-add-partitions,broker-crash})
 
-use kafkascope_core::kafka::real::scala;
 use kafkascope_core::kafka::real::task::{Layout, Task};
+use kafkascope_core::kafka::real::{registry, scala};
 use kafkascope_core::kafka::{TopicPartition, paths};
 use serde_json::Value;
 
@@ -41,10 +41,101 @@ pub fn said(task: &Task, before: &Sim, after: &Sim) -> Option<String> {
             let list = named.iter().map(name).collect::<Vec<_>>().join(", ");
             format!("Successfully started preferred replica election for partitions Set({list})")
         }
+        Task::Reassign { plan, .. } => reassign(plan, before, after),
+        Task::VerifyReassign { plan, .. } => verify(plan, before),
+        Task::CancelReassign { .. } => return None,
         Task::Metadata { topic, .. } if !has(before, topic) => format!("{topic} error=5"),
         Task::Metadata { topic, .. } => metadata(topic, before),
         Task::List => list(before),
     })
+}
+
+type Plan = [(TopicPartition, Vec<u32>)];
+
+fn as_plan(entries: &Plan) -> String {
+    let entry = |(tp, replicas): &(TopicPartition, Vec<u32>)| {
+        let (topic, ids) = (&tp.topic, listed(replicas, ","));
+        let partition = tp.partition;
+        format!(r#"{{"topic":"{topic}","partition":{partition},"replicas":[{ids}]}}"#)
+    };
+    let all = entries.iter().map(entry).collect::<Vec<_>>().join(",");
+    format!(r#"{{"version":1,"partitions":[{all}]}}"#)
+}
+
+fn listed(ids: &[u32], between: &str) -> String {
+    ids.iter().map(u32::to_string).collect::<Vec<_>>().join(between)
+}
+
+/// What stands in `/admin/reassign_partitions`.
+fn moving(sim: &Sim) -> Vec<(TopicPartition, Vec<u32>)> {
+    let node = sim.world.server.tree().get(registry::REASSIGN);
+    let mut plan = node.map(|node| registry::read_plan(&node.data)).unwrap_or_default();
+    scala::order_plan(&mut plan);
+    plan
+}
+
+/// Where the partitions of a plan's topics are, then what became of it. (seen:
+/// recordings/0.8.2.2/reassign-partitions)
+fn reassign(plan: &Plan, before: &Sim, after: &Sim) -> String {
+    let mut topics: Vec<&std::sync::Arc<str>> = plan.iter().map(|(tp, _)| &tp.topic).collect();
+    topics.dedup();
+    let mut now = Vec::new();
+    for topic in topics {
+        let info = before.json(&paths::topic(topic)).unwrap_or_default();
+        let parts = info["partitions"].as_object().into_iter().flatten();
+        let of = |(number, ids): (&String, &Value)| {
+            let tp = TopicPartition { topic: topic.clone(), partition: number.parse().ok()? };
+            let ids = ids.as_array()?.iter().filter_map(super::ops::number).collect::<Vec<_>>();
+            Some((tp, ids))
+        };
+        now.extend(parts.filter_map(of));
+    }
+    scala::order_as_read(&mut now, |(tp, _)| tp.clone());
+    let mut wanted = plan.to_vec();
+    scala::order_plan(&mut wanted);
+    let running = moving(before);
+    let end = if !running.is_empty() {
+        let entry = |(tp, ids): &(TopicPartition, Vec<u32>)| {
+            let (topic, ids) = (&tp.topic, listed(ids, ", "));
+            format!("[{topic},{}] -> ReassignedPartitionsContext(List({ids}),null)", tp.partition)
+        };
+        let map = running.iter().map(entry).collect::<Vec<_>>().join(", ");
+        let why = format!(
+            "Partition reassignment currently in progress for Map({map}). Aborting operation"
+        );
+        format!(
+            "Partitions reassignment failed due to {why}\n\
+             kafka.common.AdminCommandFailedException: {why}"
+        )
+    } else if plan.iter().any(|(tp, _)| after.world.path_exists(&paths::topic(&tp.topic))) {
+        format!("Successfully started reassignment of partitions {}", as_plan(&wanted))
+    } else {
+        format!("Failed to reassign partitions {}", as_plan(&wanted))
+    };
+    format!(
+        "Current partition replica assignment\n\n{}\n\n\
+         Save this to use as the --reassignment-json-file option during rollback\n{end}",
+        as_plan(&now)
+    )
+}
+
+fn verify(plan: &Plan, sim: &Sim) -> String {
+    let running = moving(sim);
+    let mut plan = plan.to_vec();
+    scala::order_plan(&mut plan);
+    let mut text = String::from("Status of partition reassignment:");
+    for (tp, target) in &plan {
+        let name = format!("Reassignment of partition [{},{}]", tp.topic, tp.partition);
+        let info = sim.json(&paths::topic(&tp.topic)).unwrap_or_default();
+        let now = &info["partitions"][tp.partition.to_string()];
+        text += "\n";
+        text += &match running.iter().any(|(other, _)| other == tp) {
+            true => format!("{name} is still in progress"),
+            false if *now == serde_json::json!(target) => format!("{name} completed successfully"),
+            false => format!("{name} failed"),
+        };
+    }
+    text
 }
 
 fn has(sim: &Sim, topic: &str) -> bool {

@@ -33,6 +33,8 @@ pub enum Condition {
         by: By,
     },
     ConsoleExited(u32),
+    /// A partition has these replicas, in this order, and none comes or goes.
+    Replicas(String, u32, Vec<u32>),
 }
 
 /// By whom.
@@ -49,7 +51,7 @@ pub enum By {
 
 use Condition::{
     Childless, ConsoleExited, ControllerOtherThan, DuplicateExited, Exists, Exited, Gone, IsrHas,
-    IsrSize, Leader, Missing, Owned, Registered, Renewed,
+    IsrSize, Leader, Missing, Owned, Registered, Renewed, Replicas,
 };
 
 /// `t-3` is partition 3 of t; a topic's own name may hold a dash.
@@ -90,6 +92,11 @@ impl Condition {
             ["missing", path] => Missing(path.into()),
             ["childless", path] => Childless(path.into()),
             ["renewed", path] => Renewed(path.into()),
+            ["replicas", what, ref ids @ ..] => {
+                let (topic, part) = partition(what)?;
+                let ids: Option<Vec<u32>> = serde_json::from_str(&ids.join(" ")).ok();
+                Replicas(topic, part, ids?)
+            }
             ["console", "consumer", n, "exited"] => ConsoleExited(n.parse().ok()?),
             ["owned", what, ref by @ ..] => {
                 let (group, topic) = what.split_once('/')?;
@@ -135,6 +142,14 @@ impl Condition {
                 owner.is_some_and(|now| old != Some(sim.names.get(now).into()))
             }
             Owned { group, topic, by } => owned(sim, group, topic, by),
+            Replicas(topic, part, ids) => {
+                let info = sim.json(&paths::topic(topic)).unwrap_or_default();
+                let key = part.to_string();
+                let moves = |field: &str| !info[field][&key].is_null();
+                info["partitions"][&key] == serde_json::json!(ids)
+                    && !moves("adding_replicas")
+                    && !moves("removing_replicas")
+            }
             ConsoleExited(n) => {
                 let name = super::consumers::console(*n);
                 !sim.is_running(&Who::Consumer(name.as_str().into()))

@@ -68,6 +68,20 @@ impl EpochCache {
     }
 }
 
+/// How a new follower comes to agree with its leader. [spec kafka-zk.md I9]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Agreement {
+    /// Before 0.11 it cuts its log off at its own high watermark.
+    #[default]
+    ToHighWatermark,
+    /// 0.11 to 1.1: it asks once where its latest epoch ends at the leader. [KIP-101]
+    AskOnce,
+    /// 2.0 to 2.6: again with a smaller epoch until both know it. [KIP-279]
+    AskAgain,
+    /// 2.7 and later: each fetch tells the latest epoch, and the answer where the logs part.
+    OnFetch,
+}
+
 /// What a follower does after its leader said where an epoch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truncation {

@@ -71,6 +71,12 @@ impl Follower {
         Follower { leo: None, last_caught_up, last_moved: now, last_fetch: None }
     }
 
+    /// Its leader is made leader once more: of another epoch, with the same followers.
+    pub fn led_anew(&mut self, in_isr: bool, now: u64, leader_leo: u64) {
+        self.last_caught_up = if in_isr { now } else { 0 };
+        self.last_fetch = Some((now, leader_leo));
+    }
+
     /// It asks for what comes at `offset`, so its log ends there. [spec kafka-zk.md I1]
     pub fn fetched(&mut self, offset: u64, now: u64, leader_leo: u64) {
         let caught_up = match self.last_fetch {

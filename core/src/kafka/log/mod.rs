@@ -3,6 +3,7 @@
 //! `purgatory` keeps who waits, `offsets` those of groups.
 
 pub mod acks;
+pub mod checkpoint;
 pub mod epoch_cache;
 mod follow;
 pub mod high_watermark;

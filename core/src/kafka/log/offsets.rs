@@ -8,12 +8,16 @@ use std::sync::Arc;
 use super::manager::{ReplicaManager, Roles, send};
 use super::purgatory::Kind;
 use super::store::Log;
+use crate::base::Span;
 use crate::kafka::broker::Ctx;
 use crate::kafka::data::{Code, Msg, Offset, Record};
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::partitioner;
 
 pub const TOPIC: &str = "__consumer_offsets";
+
+/// How long a commit waits for copies.
+const COMMIT_TIMEOUT: Span = Span::from_secs(10);
 
 /// What a partition of the offsets' topic says, read up to an offset.
 #[derive(Clone, Debug, Default)]
@@ -64,13 +68,15 @@ impl ReplicaManager {
                 let record = |(tp, offset): &(TopicPartition, Offset)| Record {
                     key: Some(key(&group, tp)),
                     value: offset.to_string().into(),
+                    epoch: crate::kafka::data::NO_EPOCH,
                     sent: crate::sim::RowId::NONE,
                     by_hand: false,
                 };
                 let records: Arc<[Record]> = offsets.iter().map(record).collect();
                 // `offsets.commit.required.acks`: all that are in sync.
                 let who = (from, id, Kind::OffsetCommit);
-                self.produce(ctx, me, (who, -1), &[(at, records)], roles);
+                let until = ctx.now + COMMIT_TIMEOUT;
+                self.produce(ctx, me, (who, -1, until), &[(at, records)], roles);
             }
             (Msg::OffsetFetch { id, group, partitions }, Some(at)) => {
                 let result = match ReplicaManager::leads(me, &at, roles) {
@@ -126,6 +132,7 @@ mod tests {
         let record = |value: &str| Record {
             key: Some(key("g", &tp)),
             value: value.into(),
+            epoch: crate::kafka::data::NO_EPOCH,
             sent: crate::sim::RowId::NONE,
             by_hand: false,
         };

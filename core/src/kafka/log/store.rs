@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::epoch_cache::EpochCache;
 use crate::base::Digest;
 use crate::kafka::data::{Offset, Record};
 use crate::kafka::msg::TopicPartition;
@@ -14,6 +15,8 @@ pub enum Timer {
     Waited,
     /// Followers hear of a high watermark that no data told them of.
     Tell,
+    /// High watermarks are written down.
+    Checkpoint,
 }
 
 /// What happens to a log, in the past tense.
@@ -69,6 +72,7 @@ pub struct Log {
     chunks: Vec<Arc<[Record]>>,
     last: Vec<Record>,
     bytes: u64,
+    epochs: EpochCache,
 }
 
 impl Log {
@@ -103,8 +107,27 @@ impl Log {
         (from.max(self.start)..to.min(self.end())).filter_map(|offset| self.get(offset))
     }
 
+    /// Which leader epoch begins where: the file `leader-epoch-checkpoint`. [spec kafka-zk.md I8]
+    pub fn epochs(&self) -> &EpochCache {
+        &self.epochs
+    }
+
+    /// What comes next is of this epoch. [spec kafka-zk.md I7]
+    pub fn begin_epoch(&mut self, epoch: i32) {
+        self.epochs.assign(epoch, self.end());
+    }
+
+    /// As its leader, in an epoch.
+    pub fn lead(&mut self, epoch: i32, records: impl IntoIterator<Item = Record>) {
+        self.append(records.into_iter().map(|record| Record { epoch, ..record }));
+    }
+
+    /// Records as they are; those of a leader tell their epochs.
     pub fn append(&mut self, records: impl IntoIterator<Item = Record>) {
         for record in records {
+            if self.epochs.latest() != Some(record.epoch) {
+                self.begin_epoch(record.epoch);
+            }
             self.bytes += size(&record);
             self.last.push(record);
             if self.last.len() == CHUNK {
@@ -124,6 +147,7 @@ impl Log {
             self.last = chunk.into_iter().flat_map(|chunk| chunk.to_vec()).collect();
         }
         self.last.truncate(keep - self.chunks.len() * CHUNK);
+        self.epochs.truncate_end(self.end());
         self.high_watermark = self.high_watermark.min(self.end());
         self.bytes = self.records(self.start, self.end()).map(size).sum();
         true
@@ -149,6 +173,7 @@ impl Log {
         let done = usize::try_from(self.start - self.base).unwrap_or(0) / CHUNK;
         let gone = self.chunks.drain(..done.min(self.chunks.len())).count();
         self.base += (gone * CHUNK) as Offset;
+        self.epochs.truncate_start(self.start);
         self.start != before
     }
 
@@ -156,6 +181,10 @@ impl Log {
         digest.u64(self.start);
         digest.u64(self.end());
         digest.u64(self.high_watermark);
+        for entry in self.epochs.entries() {
+            digest.i64(i64::from(entry.epoch));
+            digest.u64(entry.offset);
+        }
     }
 }
 
@@ -168,6 +197,8 @@ fn size(record: &Record) -> u64 {
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     pub logs: BTreeMap<TopicPartition, Arc<Log>>,
+    /// High watermarks as they were last written down.
+    pub checkpoint: Arc<super::checkpoint::File>,
 }
 
 impl Store {
@@ -202,6 +233,7 @@ mod tests {
         (from..to).map(|n| Record {
             key: None,
             value: n.to_string().into(),
+            epoch: crate::kafka::data::NO_EPOCH,
             sent: crate::sim::RowId::NONE,
             by_hand: false,
         })
@@ -234,6 +266,27 @@ mod tests {
         assert_eq!(values(&log, 511, 513), ["511", "512"]);
         let whole: u64 = numbers(0, 520).map(|record| size(&record)).sum();
         assert_eq!(log.bytes(), whole);
+    }
+
+    #[test]
+    fn the_log_knows_where_its_epochs_begin() {
+        let entries = |log: &Log| -> Vec<(i32, Offset)> {
+            log.epochs().entries().iter().map(|entry| (entry.epoch, entry.offset)).collect()
+        };
+        let mut leader = Log::default();
+        leader.lead(0, numbers(0, 3));
+        leader.begin_epoch(1);
+        leader.begin_epoch(3);
+        leader.lead(3, numbers(3, 5));
+        assert_eq!(entries(&leader), [(0, 0), (3, 3)]);
+        let mut follower = Log::default();
+        follower.append(leader.records(0, 5).cloned());
+        assert_eq!(entries(&follower), entries(&leader));
+        assert!(follower.truncate(3));
+        assert_eq!(entries(&follower), [(0, 0)]);
+        leader.high_watermark = 5;
+        assert!(leader.retain(0));
+        assert_eq!(entries(&leader), [(3, 5)]);
     }
 
     #[test]

@@ -16,13 +16,16 @@ const CLIENT: u32 = 1 << 24;
 
 struct State {
     leader: u32,
+    epoch: i32,
     isr: Vec<u32>,
     replicas: Vec<u32>,
 }
 
 impl Roles for State {
     fn role(&self, tp: &TopicPartition) -> Option<Role<'_>> {
-        let role = Role { leader: Some(self.leader), isr: &self.isr, replicas: &self.replicas };
+        let (leader, epoch) = (Some(self.leader), self.epoch);
+        let (isr, replicas) = (&self.isr, &self.replicas);
+        let role = Role { leader, epoch, isr, maximal: isr, replicas, begins: true };
         (*tp == t0()).then_some(role)
     }
 }
@@ -50,7 +53,7 @@ impl Net {
         Net {
             now: Instant::ZERO,
             up: replicas.iter().map(manager).collect(),
-            state: State { leader: 1, isr: replicas.clone(), replicas },
+            state: State { leader: 1, epoch: 0, isr: replicas.clone(), replicas },
             wire: VecDeque::new(),
             timers: Vec::new(),
             heard: Vec::new(),
@@ -67,7 +70,8 @@ impl Net {
     ) -> Option<T> {
         let manager = self.up.get_mut(&id)?;
         let mut out = Vec::new();
-        let mut ctx = Ctx { now: self.now, wall_ms: 0, rng: &mut self.rng, out: &mut out };
+        let (now, rng, frozen) = (self.now, &mut self.rng, &BTreeMap::new());
+        let mut ctx = Ctx { now, wall_ms: 0, rng, frozen, out: &mut out };
         let result = act(manager, &mut ctx, &self.state);
         manager.settle(&mut ctx, id, &self.state);
         for effect in out {
@@ -117,12 +121,13 @@ impl Net {
         let record = |n: u64| Record {
             key: None,
             value: n.to_string().into(),
+            epoch: crate::kafka::data::NO_EPOCH,
             sent: crate::sim::RowId::NONE,
             by_hand: false,
         };
         let batches = vec![(t0(), values.map(record).collect())];
         let leader = self.state.leader;
-        self.send(leader, Msg::Produce { id: 1, acks, batches });
+        self.send(leader, Msg::Produce { id: 1, acks, timeout_ms: 10_000, batches });
     }
 
     fn log(&self, id: u32) -> (Offset, Offset) {
@@ -223,8 +228,13 @@ fn a_new_leader_goes_on_from_its_own_log() {
     assert_eq!((net.log(2), net.log(3)), ((8, 8), (8, 8)));
     // The old one comes with a record that nobody else got: it goes.
     net.up.extend(old.map(|manager| (1, manager)));
-    let alone =
-        Record { key: None, value: "alone".into(), sent: crate::sim::RowId::NONE, by_hand: false };
+    let alone = Record {
+        key: None,
+        value: "alone".into(),
+        epoch: crate::kafka::data::NO_EPOCH,
+        sent: crate::sim::RowId::NONE,
+        by_hand: false,
+    };
     net.act(1, |manager, _, _| Arc::make_mut(&mut manager.store).log(&t0()).append([alone]));
     net.elect(2);
     net.wait();

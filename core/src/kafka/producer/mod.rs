@@ -1,6 +1,7 @@
 //! Producer processes: the textbook's, which registers in ZooKeeper, and the two of 0.8.2.
 //! [spec producer.md, product.md T7, T8]
 
+pub mod keys;
 mod metadata;
 mod registry;
 mod send;
@@ -75,7 +76,33 @@ pub struct ProducerSpec {
     pub partitioner: Partitioner,
     /// `topic.metadata.refresh.interval.ms`, `metadata.max.age.ms`
     pub refresh_ms: u32,
+    pub tries: Tries,
+    /// `metadata.broker.list`, `bootstrap.servers`; empty: all brokers.
+    pub brokers: Arc<[u32]>,
     pub stream: Option<Stream>,
+}
+
+/// How often and how long it tries; `None`: the defaults of its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tries {
+    /// `message.send.max.retries`, `retries`
+    pub retries: Option<u32>,
+    /// `retry.backoff.ms`
+    pub backoff_ms: Option<u32>,
+    /// `request.timeout.ms` of the old producer, `timeout.ms` of the Java one: how long the broker
+    /// waits for copies.
+    pub timeout_ms: Option<u32>,
+    /// `delivery.timeout.ms` of later Java producers: when it gives a record up by itself.
+    pub delivery_ms: Option<u32>,
+}
+
+impl fmt::Display for Tries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.retries.map_or(Ok(()), |n| write!(f, " retries {n}"))?;
+        self.backoff_ms.map_or(Ok(()), |ms| write!(f, " backoff {ms}ms"))?;
+        self.timeout_ms.map_or(Ok(()), |ms| write!(f, " timeout {ms}ms"))?;
+        self.delivery_ms.map_or(Ok(()), |ms| write!(f, " delivery {ms}ms"))
+    }
 }
 
 /// Records that a person has a producer send.
@@ -107,11 +134,14 @@ impl fmt::Display for ProducerSpec {
                 pins.iter().try_for_each(|(key, partition)| write!(f, " {key}={partition}"))?;
             }
         }
-        write!(f, " refresh {}ms", self.refresh_ms)?;
+        write!(f, " refresh {}ms{}", self.refresh_ms, self.tries)?;
+        for (n, id) in self.brokers.iter().enumerate() {
+            write!(f, "{}{id}", if n == 0 { " brokers " } else { "," })?;
+        }
         let Some(stream) = &self.stream else { return Ok(()) };
         write!(f, " topic {} every {}", stream.topic, stream.every)?;
         if !stream.keys.is_empty() {
-            write!(f, " keys {}", stream.keys.join(","))?;
+            write!(f, " keys {}", keys::list(&stream.keys))?;
         }
         stream.count.map_or(Ok(()), |count| write!(f, " count {count}"))
     }
@@ -193,6 +223,8 @@ struct Item {
     at: Option<partitioner::Choice>,
     /// How often it may still be sent.
     tries: u32,
+    /// It is given up then: `delivery.timeout.ms`.
+    until: Instant,
     /// It was sent before.
     sent: bool,
     by_hand: bool,
@@ -205,6 +237,10 @@ const RETRIES: u32 = 3;
 const BACKOFF: Span = Span::from_millis(100);
 /// `request.timeout.ms` of the old producer, and how long a metadata answer is waited for.
 const PATIENCE: Span = Span::from_secs(10);
+
+fn millis(ms: u32) -> Span {
+    Span::from_millis(ms.into())
+}
 
 #[derive(Clone)]
 pub struct Producer {
@@ -319,7 +355,8 @@ impl Producer {
     pub fn produce(&mut self, ctx: &mut Ctx<'_>, batch: &Batch) {
         for n in 0..u64::from(batch.count) {
             let value = batch.from.saturating_add(n).to_string();
-            self.take(&batch.topic, batch.partition, (batch.key.clone(), value.into()), true);
+            let record = (batch.key.clone(), value.into());
+            self.take(ctx.now, &batch.topic, batch.partition, record, true);
         }
         self.listen(ctx);
         self.pump(ctx);
@@ -327,13 +364,16 @@ impl Producer {
 
     fn take(
         &mut self,
+        now: Instant,
         topic: &Arc<str>,
         given: Option<u32>,
         (key, value): (Option<Arc<str>>, Arc<str>),
         by_hand: bool,
     ) {
-        let (topic, tries) = (topic.clone(), RETRIES + 1);
-        let item = Item { topic, given, key, value, at: None, tries, sent: false, by_hand };
+        let retries = self.spec.tries.retries.unwrap_or(RETRIES);
+        let (topic, tries) = (topic.clone(), retries.saturating_add(1));
+        let until = self.spec.tries.delivery_ms.map_or(Instant::NEVER, |ms| now + millis(ms));
+        let item = Item { topic, given, key, value, at: None, tries, until, sent: false, by_hand };
         self.queue.push_back(item);
     }
 
@@ -380,7 +420,8 @@ impl Producer {
         if !busy {
             let turn = usize::try_from(self.made).unwrap_or(0).checked_rem(stream.keys.len());
             let key = turn.and_then(|turn| stream.keys.get(turn)).cloned();
-            self.take(&stream.topic, None, (key, self.made.to_string().into()), false);
+            let record = (key, self.made.to_string().into());
+            self.take(ctx.now, &stream.topic, None, record, false);
             self.made += 1;
         }
         self.arm_stream(ctx, ctx.now + stream.every);

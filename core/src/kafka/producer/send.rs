@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{BACKOFF, Choice, Event, FETCH_TIMEOUT, Item, Kind, PATIENCE, Producer};
-use crate::base::Instant;
+use super::{BACKOFF, Choice, Event, FETCH_TIMEOUT, Item, Kind, PATIENCE, Producer, millis};
+use crate::base::{Instant, Span};
 use crate::kafka::broker::Ctx;
 use crate::kafka::data::{Code, Msg, Offset, Record};
 use crate::kafka::msg::TopicPartition;
@@ -28,12 +28,27 @@ impl Producer {
         match self.kind {
             Kind::Scala => self.pump_one(ctx),
             Kind::Java => {
+                self.give_up_old(ctx);
                 if self.asking.is_none() && self.backoff <= ctx.now && !self.queue.is_empty() {
                     self.pump_known(ctx);
                 }
             }
             Kind::Textbook => self.pump_all(ctx),
         }
+    }
+
+    /// What waits too long for a leader is given up. [`delivery.timeout.ms`]
+    fn give_up_old(&mut self, ctx: &mut Ctx<'_>) {
+        let Some(soonest) = self.queue.iter().map(|item| item.until).min() else { return };
+        if soonest > ctx.now {
+            return self.arm(ctx, soonest);
+        }
+        let late = |item: &Item| item.until <= ctx.now;
+        let (mut gone, kept): (Vec<Item>, Vec<Item>) =
+            std::mem::take(&mut self.queue).into_iter().partition(late);
+        self.queue = kept.into();
+        gone.iter_mut().for_each(|item| item.tries = 1);
+        self.failed(ctx, None, gone, Code::RequestTimedOut);
     }
 
     /// A topic that isn't there is asked for again and again, for a time; meanwhile whoever sends
@@ -156,6 +171,7 @@ impl Producer {
         let record = |item: &Item| Record {
             key: item.key.clone(),
             value: item.value.clone(),
+            epoch: crate::kafka::data::NO_EPOCH,
             sent: crate::sim::RowId::NONE,
             by_hand: item.by_hand,
         };
@@ -167,13 +183,17 @@ impl Producer {
             items.iter_mut().for_each(|item| item.sent = true);
         }
         let (id, acks) = (self.number(), self.spec.acks);
-        Producer::tell(ctx, to, Msg::Produce { id, acks, batches: asked });
+        let timeout = self.timeout();
+        let timeout_ms = u32::try_from(timeout.millis()).unwrap_or(u32::MAX);
+        Producer::tell(ctx, to, Msg::Produce { id, acks, timeout_ms, batches: asked });
         if acks == 0 {
             return;
         }
+        let patience = self.spec.tries.delivery_ms.map(millis);
         let until = match self.kind {
-            Kind::Scala => ctx.now + PATIENCE,
-            Kind::Java | Kind::Textbook => Instant::NEVER,
+            Kind::Scala => ctx.now + timeout,
+            Kind::Java => patience.map_or(Instant::NEVER, |patience| ctx.now + patience),
+            Kind::Textbook => Instant::NEVER,
         };
         self.requests.insert(id, Request { to, until, batches: batches.into_iter().collect() });
         self.arm(ctx, until);
@@ -247,8 +267,15 @@ impl Producer {
         }
     }
 
+    /// How long a broker may take.
+    fn timeout(&self) -> Span {
+        let own = self.spec.tries.timeout_ms.map(|ms| Span::from_millis(ms.into()));
+        own.unwrap_or(PATIENCE)
+    }
+
     pub(super) fn back_off(&mut self, ctx: &mut Ctx<'_>) {
-        self.backoff = ctx.now + BACKOFF;
+        let own = self.spec.tries.backoff_ms.map(|ms| Span::from_millis(ms.into()));
+        self.backoff = ctx.now + own.unwrap_or(BACKOFF);
         self.arm(ctx, self.backoff);
     }
 
@@ -262,6 +289,7 @@ impl Producer {
         }
         let waits = self.requests.values().map(|request| request.until);
         let waits = waits.chain(self.asking.as_ref().map(|asking| asking.until));
+        let waits = waits.chain(self.queue.iter().map(|item| item.until));
         let next = waits.chain((self.backoff > ctx.now).then_some(self.backoff)).min();
         if let Some(next) = next.filter(|next| *next < Instant::NEVER) {
             self.arm(ctx, next);

@@ -1,7 +1,7 @@
 //! A broker of a real release: it starts, registers, takes part in the election, leads, follows
 //! and leaves. [spec kafka-zk.md §2, §6, §9]
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::boot::Boot;
@@ -14,13 +14,14 @@ use super::task::{Layout, Task};
 use super::writer::Writer;
 use crate::base::{Digest, Instant, Span};
 use crate::kafka::broker::{Ctx, Effect, Input, Phase, Timer};
+use crate::kafka::data::Msg as DataMsg;
 use crate::kafka::event::Event as Note;
 use crate::kafka::log::manager::ReplicaManager;
 use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
 use crate::kafka::settings::Settings;
 use crate::zk::client::{KeeperState, WatcherId};
 use crate::zk::hold::{Heard, Session, ZkSettings};
-use crate::zk::op::{Error, Failure, Op, Path, Reply, SessionId, Zxid};
+use crate::zk::op::{Error, EventType, Failure, Op, Path, Reply, SessionId, Zxid};
 
 /// The watches a broker sets, each its own watcher object.
 pub mod watcher {
@@ -35,6 +36,9 @@ pub mod watcher {
     pub const ISR_NOTICES: WatcherId = WatcherId(8);
     pub const CONFIG_CHANGES: WatcherId = WatcherId(9);
     pub const REASSIGN: WatcherId = WatcherId(10);
+    /// The state of a partition on the move.
+    pub const MOVING_STATE: WatcherId = WatcherId(11);
+    pub const LOG_DIR_NOTICES: WatcherId = WatcherId(12);
 }
 
 /// Which thread asked.
@@ -66,6 +70,10 @@ pub enum Pending {
     TopicConfig {
         topic: Arc<str>,
     },
+    /// What a topic says of its logs.
+    LogConfig {
+        topic: Arc<str>,
+    },
     Purge,
     Close,
 }
@@ -76,6 +84,9 @@ const OLD_NOTICE_MS: i64 = 15 * 60 * 1_000;
 /// How long a broker takes to delete a replica: longer than a returning one takes to fetch, as
 /// was seen (recordings/2.8.2/topic-create, 0.8.2.2/delete-topic-add-partitions).
 const DELETION: Span = Span::from_millis(150);
+
+/// `replica.socket.timeout.ms`, of the fetch and of its one repetition. [F6]
+const LAST_ANSWER: Span = Span::from_secs(60);
 
 #[derive(Clone)]
 pub struct Broker {
@@ -101,9 +112,17 @@ pub struct Broker {
     /// Replicas whose files are being deleted: until when, and who hears of it.
     deleted: VecDeque<(Instant, u32, Vec<TopicPartition>)>,
     shutdown_tries: u32,
+    /// Topics whose configuration was read for their logs.
+    configured: BTreeSet<Arc<str>>,
     /// It closes its session.
     leaving: bool,
     seen_change: Option<Arc<str>>,
+    /// The last answer of a broker that stands still is waited for, and until when.
+    stuck: Option<(u32, Instant)>,
+    /// What the controller sent meanwhile.
+    held: VecDeque<(u32, Msg)>,
+    /// Producers' requests that wait until a topic's settings are known.
+    pub(super) unread: Vec<(u32, DataMsg)>,
     zk_settings: ZkSettings,
 }
 
@@ -135,8 +154,12 @@ impl Broker {
             writers: VecDeque::new(),
             deleted: VecDeque::new(),
             shutdown_tries: 0,
+            configured: BTreeSet::new(),
             leaving: false,
             seen_change: None,
+            stuck: None,
+            held: VecDeque::new(),
+            unread: Vec::new(),
             zk_settings,
         }
     }
@@ -155,7 +178,10 @@ impl Broker {
             Input::Timer(timer) => self.timer(ctx, timer),
         }
         self.pump(ctx);
-        self.logs.settle(ctx, self.id, &self.replicas);
+        self.logs.settle_all(ctx, self.id, &self.replicas);
+        if self.logs.anybody_lacks(self.id, &self.replicas) {
+            self.replicas.watch_for_lag(ctx, &self.settings);
+        }
     }
 
     /// Does all that ZooKeeper's client has to say, and lets the threads go on.
@@ -166,9 +192,9 @@ impl Broker {
             match heard {
                 Heard::Io(io) => ctx.out.push(Effect::Zk(io)),
                 Heard::State(state) => self.zk_state(ctx, state),
-                Heard::Event { watchers, path, .. } => {
+                Heard::Event { watchers, path, kind } => {
                     for watcher in watchers {
-                        self.watch_fired(ctx, watcher, &path);
+                        self.watch_fired(ctx, watcher, &path, kind);
                     }
                 }
                 Heard::Done { what, result } => self.done(ctx, what, result),
@@ -183,6 +209,11 @@ impl Broker {
         }
         let settings = self.settings.clone();
         // Each may be what the other waits for.
+        let connected = self.zk.client().state() == KeeperState::SyncConnected;
+        if settings.release.retries_until_connected() && connected {
+            // What the last session left undone comes first.
+            self.send_asked(ctx);
+        }
         for _ in 0..2 {
             self.run_boot(ctx);
             let session = self.zk.client().session();
@@ -204,6 +235,12 @@ impl Broker {
         }
         let leads = self.known_controller;
         self.replicas.send_changes(ctx, self.epoch, leads);
+        if connected || !settings.release.retries_until_connected() {
+            self.send_asked(ctx);
+        }
+    }
+
+    fn send_asked(&mut self, ctx: &Ctx<'_>) {
         for (op, what) in self.replicas.take_asked() {
             self.zk.submit(ctx.now, op, None, what);
         }
@@ -230,6 +267,8 @@ impl Broker {
         match state {
             KeeperState::SyncConnected if self.phase == Phase::Connecting => {
                 self.phase = Phase::Registering;
+                // What the old session did not answer is asked again.
+                self.hear_unread(ctx);
             }
             KeeperState::Expired => self.session_lost(ctx),
             _ => {}
@@ -245,7 +284,8 @@ impl Broker {
         let settings = self.settings.clone();
         self.controller.expired(&mut controller_io(ctx, self.id, self.before, &settings));
         self.writers.clear();
-        self.replicas.session_lost();
+        self.configured.clear();
+        self.replicas.session_lost(&settings);
         self.boot = Boot::new_session(self.settings.release);
         self.zk = Session::new(self.zk_settings.client());
         self.zk.start(ctx.now, ctx.rng);
@@ -270,16 +310,24 @@ impl Broker {
                 }
             }
             Pending::Isr { tp, isr } => {
+                let written = result.is_ok();
                 self.replicas.isr_written(ctx, self.id, &self.settings, &tp, isr, result);
+                if written {
+                    self.isr_changed(ctx, &[tp]);
+                }
             }
             Pending::ConfigChanges => self.changes_listed(ctx, result),
             Pending::ConfigChange { name } => self.change_read(ctx, &name, result),
             Pending::TopicConfig { topic } => {
-                if let Ok(Reply::Data { data, .. }) = result
-                    && registry::unclean(&data, false)
-                {
-                    self.controller.event(Event::UncleanAllowed(topic));
-                }
+                self.topic_read(ctx, topic, result);
+            }
+            Pending::LogConfig { topic } => {
+                let min_insync = match result {
+                    Ok(Reply::Data { data, .. }) => registry::min_insync(&data),
+                    _ => None,
+                };
+                self.logs.topic_min_insync.insert(topic, min_insync);
+                self.hear_unread(ctx);
             }
             Pending::IsrNotice | Pending::Purge | Pending::Close => {}
         }
@@ -297,8 +345,13 @@ impl Broker {
                     self.zk.submit(ctx.now, op, watcher, what);
                 }
             }
-            Pending::Isr { tp, .. } => self.replicas.isr_lost(tp),
+            Pending::Isr { tp, .. } => match self.settings.release.retries_until_connected() {
+                true => self.replicas.write_again(tp),
+                false => self.replicas.isr_lost(tp),
+            },
+            Pending::TopicConfig { topic } => self.read_topic(ctx, topic.clone()),
             Pending::ConfigChanges => self.list_changes(ctx),
+            Pending::LogConfig { topic } => self.read_config(ctx, topic.clone()),
             _ => {}
         }
     }
@@ -332,18 +385,23 @@ impl Broker {
             return;
         }
         self.seen_change = Some(name.clone());
+        let changed = registry::changed_topic(&data);
         let elects = self.settings.release.elects_on_unclean_config();
-        if let (true, Some(topic)) = (elects, registry::changed_topic(&data)) {
-            let op = Op::GetData { path: registry::topic_config(&topic), watch: false };
-            self.zk.submit(ctx.now, op, None, Pending::TopicConfig { topic });
+        if let Some(topic) = changed
+            && (elects || self.logs.topic_min_insync.contains_key(&topic))
+        {
+            self.read_topic(ctx, topic);
         }
     }
 
-    fn watch_fired(&mut self, ctx: &mut Ctx<'_>, watcher: WatcherId, path: &Path) {
+    fn watch_fired(&mut self, ctx: &mut Ctx<'_>, watcher: WatcherId, path: &Path, kind: EventType) {
         match watcher {
             watcher::CONFIG_CHANGES => self.list_changes(ctx),
             #[cfg(feature = "mutations")]
             watcher::CONTROLLER if self.controller.keeps_office() => {}
+            // Later clients hear of its creation alone, and look again at no other change.
+            watcher::REASSIGN
+                if self.settings.release.pipelines() && kind != EventType::NodeCreated => {}
             _ => self.controller.watch_fired(watcher, path),
         }
     }
@@ -369,8 +427,47 @@ impl Broker {
                 }
             }
             Timer::Log(_) => self.logs.timer(ctx, self.id, timer, &self.replicas),
-            _ => self.replicas.timer(ctx, self.id, &self.settings, timer),
+            Timer::Unstuck => self.unstuck(ctx),
+            _ => {
+                let by_messages = self.settings.release.shrinks_by_messages();
+                let slow = match timer == Timer::Lag && by_messages {
+                    true => self.logs.slow(self.settings.replica_lag_messages),
+                    false => Default::default(),
+                };
+                if timer == Timer::Lag {
+                    let late = self.logs.out_of_sync(ctx, self.id, &self.replicas);
+                    self.replicas.shrink(ctx, &self.settings, late);
+                }
+                let known = (&*self.settings, &self.logs);
+                self.replicas.timer(ctx, self.id, known, timer, &slow);
+            }
         }
+    }
+
+    /// What follows from new ISRs: the high watermark may move, and who fetches may join.
+    fn isr_changed(&mut self, ctx: &mut Ctx<'_>, changed: &[TopicPartition]) {
+        self.logs.isr_changed(ctx, self.id, &self.replicas);
+        for tp in changed {
+            let who = self.logs.may_rejoin(tp, &self.replicas);
+            self.replicas.rejoin(ctx, self.id, &self.settings, tp, &who);
+        }
+    }
+
+    /// What the topics say of their logs is read when a broker first has a replica of theirs.
+    fn read_configs(&mut self, ctx: &Ctx<'_>, tps: &[TopicPartition]) {
+        if !self.settings.release.keeps_leader_epochs() {
+            return;
+        }
+        for tp in tps {
+            if self.configured.insert(tp.topic.clone()) {
+                self.read_config(ctx, tp.topic.clone());
+            }
+        }
+    }
+
+    pub(super) fn read_config(&mut self, ctx: &Ctx<'_>, topic: Arc<str>) {
+        let op = Op::GetData { path: registry::topic_config(&topic), watch: false };
+        self.zk.submit(ctx.now, op, None, Pending::LogConfig { topic });
     }
 
     fn stop(&mut self, ctx: &mut Ctx<'_>) {
@@ -406,6 +503,7 @@ impl Broker {
         let (settings, session) = (self.settings.clone(), self.zk.client().session());
         self.controller.stopped(&mut controller_io(ctx, self.id, session, &settings));
         self.leaving = true;
+        self.logs.checkpoint();
         self.zk.close(ctx.now, Pending::Close);
     }
 
@@ -417,10 +515,21 @@ impl Broker {
     }
 
     fn hear(&mut self, ctx: &mut Ctx<'_>, from: u32, msg: Msg) {
+        let order = matches!(
+            msg,
+            Msg::LeaderAndIsr { .. } | Msg::UpdateMetadata { .. } | Msg::StopReplica { .. }
+        );
+        if order && self.stuck.is_some() {
+            return self.held.push_back((from, msg));
+        }
         match msg {
             Msg::LeaderAndIsr { from, live, orders } if self.obeys(ctx, &from) => {
+                let waits = self.settings.release.waits_for_last_fetch() && !ctx.frozen.is_empty();
+                let before = waits.then(|| self.replicas.sources(self.id));
                 let taken = self.replicas.take_orders(ctx, self.id, &live, &orders);
+                self.read_configs(ctx, &taken);
                 self.logs.ordered(ctx, self.id, &taken, &self.replicas);
+                self.end_fetchers(ctx, before.unwrap_or_default());
             }
             Msg::UpdateMetadata { from, live, partitions } if self.obeys(ctx, &from) => {
                 self.replicas.hear_who_lives(ctx, &live);
@@ -448,11 +557,14 @@ impl Broker {
             }
             Msg::NotLeader { partitions } => self.replicas.not_leader(ctx, from, &partitions),
             Msg::Probe if !self.replicas.stopping => send(ctx, from, Msg::Alive),
-            Msg::Alive => self.replicas.heard(from, ctx.now),
+            Msg::Alive => self.lives(ctx, from),
             Msg::AlterIsr { epoch, changes } => {
                 self.controller.event(Event::AlterIsr { from, epoch, changes });
             }
-            Msg::IsrAltered { answers } => self.replicas.altered(ctx, self.id, answers),
+            Msg::IsrAltered { answers } => {
+                let changed = self.replicas.altered(ctx, self.id, answers);
+                self.isr_changed(ctx, &changed);
+            }
             Msg::ControlledShutdown { epoch } => {
                 self.controller.event(Event::Shutdown { from, epoch });
             }
@@ -462,6 +574,51 @@ impl Broker {
             }
             Msg::Ask { task } => self.asked(ctx, from, task),
             _ => {}
+        }
+    }
+
+    /// A sign of life: its fetches come again.
+    fn lives(&mut self, ctx: &mut Ctx<'_>, from: u32) {
+        let back = self.replicas.back(from, ctx.now);
+        let fine = self.logs.has_all(from, back);
+        if !fine.is_empty() {
+            self.replicas.serve(ctx, (self.id, from), &self.settings, &fine);
+        }
+        if self.settings.release.keeps_leader_epochs() {
+            self.logs.follower_wakes(ctx, (self.id, from), &self.replicas);
+        }
+        if self.stuck.is_some_and(|(peer, _)| peer == from) {
+            self.stuck = None;
+            self.unstuck(ctx);
+        }
+    }
+
+    /// The threads end that fetched from brokers of which nothing is fetched any more. Of one that
+    /// stands still the answer is waited for, twice as long as a socket's patience. [F6]
+    fn end_fetchers(&mut self, ctx: &mut Ctx<'_>, before: BTreeSet<u32>) {
+        let now = self.replicas.sources(self.id);
+        let gone = before.difference(&now);
+        let frozen = gone.filter_map(|id| Some((*id, *ctx.frozen.get(id)? + LAST_ANSWER)));
+        let Some((peer, until)) = frozen.max_by_key(|(_, until)| *until) else { return };
+        if until > ctx.now {
+            self.stuck = Some((peer, until));
+            send(ctx, peer, Msg::Probe);
+            let broker = self.id;
+            ctx.out.push(Effect::Note(Note::WaitsForFetch { broker, peer }));
+            ctx.out.push(Effect::Arm { timer: Timer::Unstuck, at: until });
+        }
+    }
+
+    /// Obeys the controller again, in the order in which it spoke.
+    fn unstuck(&mut self, ctx: &mut Ctx<'_>) {
+        if self.stuck.is_some_and(|(_, until)| until > ctx.now) {
+            return;
+        }
+        self.stuck = None;
+        while self.stuck.is_none()
+            && let Some((from, msg)) = self.held.pop_front()
+        {
+            self.hear(ctx, from, msg);
         }
     }
 
@@ -514,6 +671,9 @@ impl Broker {
                     (true, Some(to)) => send(ctx, to, Msg::Ask { task: made }),
                     _ => self.writers.push_back(Writer::new(made, None)),
                 }
+            }
+            Task::Reassign { .. } | Task::CancelReassign { .. } | Task::VerifyReassign { .. } => {
+                self.controller.event(Event::ReassignAsked { from, task });
             }
             Task::List => send(ctx, from, Msg::Answer { task, result: Ok(()) }),
             _ => {

@@ -11,6 +11,8 @@ pub enum Strategy {
     Offline,
     Preferred,
     ControlledShutdown,
+    /// Its replicas have moved: those of the assignment are in sync.
+    Reassign,
 }
 
 /// Brokers that live, the leaving ones too, as the elections take them.
@@ -31,6 +33,7 @@ pub fn choose(
     let wanted = match strategy {
         Strategy::Offline => election::Strategy::Offline { unclean },
         Strategy::Preferred => election::Strategy::Preferred,
+        Strategy::Reassign => election::Strategy::Reassign { targets: assignment },
         Strategy::ControlledShutdown => election::Strategy::ControlledShutdown,
     };
     // [L1]

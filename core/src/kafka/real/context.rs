@@ -40,9 +40,48 @@ pub enum ReplicaState {
     DeletionIneligible,
 }
 
+/// Where a partition's replicas are, and which of them are on their way. [spec kafka-zk.md §8]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignment {
+    pub replicas: Vec<u32>,
+    pub adding: Vec<u32>,
+    pub removing: Vec<u32>,
+}
+
+fn without(list: &[u32], other: &[u32]) -> Vec<u32> {
+    list.iter().copied().filter(|id| !other.contains(id)).collect()
+}
+
+impl Assignment {
+    pub fn at_rest(replicas: Vec<u32>) -> Assignment {
+        Assignment { replicas, ..Assignment::default() }
+    }
+
+    pub fn origin(&self) -> Vec<u32> {
+        without(&self.replicas, &self.adding)
+    }
+
+    pub fn target(&self) -> Vec<u32> {
+        without(&self.replicas, &self.removing)
+    }
+
+    /// On the way to these: first they, then those that were there before.
+    #[must_use]
+    pub fn towards(&self, target: &[u32]) -> Assignment {
+        let origin = self.origin();
+        let mut replicas = target.to_vec();
+        replicas.extend(without(&origin, target));
+        let (adding, removing) = (without(target, &origin), without(&origin, target));
+        Assignment { replicas, adding, removing }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     pub assignment: Vec<u32>,
+    /// Of these, the ones that come, and the ones that will go.
+    pub adding: Vec<u32>,
+    pub removing: Vec<u32>,
     pub state: PartitionState,
     pub leadership: Option<Leadership>,
     replicas: Vec<(u32, ReplicaState)>,
@@ -83,6 +122,8 @@ pub struct Context {
     pub waiting: BTreeSet<TopicPartition>,
     by_broker: BTreeMap<u32, Arc<BTreeSet<TopicPartition>>>,
     preferred: BTreeMap<u32, Preferred>,
+    /// Partitions on the move, and where to.
+    pub reassigning: BTreeMap<TopicPartition, Vec<u32>>,
     /// Topics whose deletion was asked for.
     pub to_delete: BTreeSet<Arc<str>>,
     /// Of these, the ones that have to wait.
@@ -110,6 +151,37 @@ impl Context {
 
     pub fn set_topic_id(&mut self, topic: &Arc<str>, id: Option<String>) {
         self.topic_mut(topic).id = id;
+    }
+
+    pub fn topic_id(&self, topic: &str) -> Option<&str> {
+        self.topics.get(topic)?.id.as_deref()
+    }
+
+    pub fn assignment(&self, tp: &TopicPartition) -> Option<Assignment> {
+        let part = self.part(tp)?;
+        let (replicas, adding) = (part.assignment.clone(), part.adding.clone());
+        Some(Assignment { replicas, adding, removing: part.removing.clone() })
+    }
+
+    /// Its replicas are elsewhere from now on.
+    pub fn assign(&mut self, tp: &TopicPartition, to: Assignment) {
+        let before = self.part(tp).map(|part| part.assignment.clone()).unwrap_or_default();
+        for id in without(&before, &to.replicas) {
+            if let Some(held) = self.by_broker.get_mut(&id) {
+                Arc::make_mut(held).remove(tp);
+            }
+        }
+        self.set_assignment(tp, to.replicas);
+        if let Some(part) = self.part_mut(tp) {
+            (part.adding, part.removing) = (to.adding, to.removing);
+        }
+    }
+
+    /// There is no such replica any more.
+    pub fn forget_replica(&mut self, tp: &TopicPartition, id: u32) {
+        if let Some(part) = self.part_mut(tp) {
+            part.replicas.retain(|(known, _)| *known != id);
+        }
     }
 
     fn topic_mut(&mut self, topic: &Arc<str>) -> &mut Topic {
@@ -255,6 +327,7 @@ impl Context {
     pub fn remove_topic(&mut self, topic: &Arc<str>) {
         for tp in self.of_topic(topic) {
             self.waiting.remove(&tp);
+            self.reassigning.remove(&tp);
             let Some(part) = self.part(&tp) else { continue };
             let (assignment, preferred) = (part.assignment.clone(), part.preferred());
             self.count_preferred(&tp, preferred, None);

@@ -111,4 +111,8 @@ pub enum Msg {
         result: Result<(), TopicRefusal>,
     },
     NotController,
+    /// A tool does these first, each batch at once; the last one's end is its own.
+    First {
+        batches: Vec<Vec<Arc<Task>>>,
+    },
 }

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use super::broker::Broker;
+use super::broker::{Broker, Pending};
+use super::controller::Event;
+use super::registry;
 use super::task::{Layout, Task};
 use super::writer::Writer;
 use crate::kafka::broker::{Ctx, Effect};
-use crate::kafka::data::{Code, Msg, TopicMeta};
+use crate::kafka::data::{Code, Msg, Record, TopicMeta};
 use crate::kafka::log::offsets;
-use crate::kafka::msg::Msg as AnyMsg;
+use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
 use crate::kafka::release::Release;
+use crate::zk::op::{Failure, Op, Reply};
 
 impl Broker {
     pub(super) fn hear_of_records(&mut self, ctx: &mut Ctx<'_>, from: u32, msg: Msg) {
@@ -23,12 +26,60 @@ impl Broker {
                 let at = offsets::partition_of(group, self.offsets_partitions());
                 self.logs.serve_offsets(ctx, (self.id, from), at, msg, &self.replicas);
             }
+            Msg::Produce { acks: -1, ref batches, .. } if self.must_read(ctx, batches) => {
+                self.unread.push((from, msg));
+            }
             msg => {
+                if let Msg::Follow { partitions } = &msg {
+                    self.replicas.asked_for(from, ctx.now, partitions);
+                }
                 let fine = self.logs.serve(ctx, self.id, from, msg, &self.replicas);
                 if !fine.is_empty() {
                     self.replicas.serve(ctx, (self.id, from), &self.settings, &fine);
                 }
             }
+        }
+    }
+
+    /// Whether settings of topics have to be looked up first, which the real broker did when it
+    /// made their logs.
+    fn must_read(&mut self, ctx: &Ctx<'_>, batches: &[(TopicPartition, Arc<[Record]>)]) -> bool {
+        let mut unread = false;
+        for (tp, _) in batches {
+            if !self.logs.topic_min_insync.contains_key(&tp.topic) {
+                unread = true;
+                self.read_config(ctx, tp.topic.clone());
+            }
+        }
+        unread
+    }
+
+    pub(super) fn read_topic(&mut self, ctx: &Ctx<'_>, topic: Arc<str>) {
+        let op = Op::GetData { path: registry::topic_config(&topic), watch: false };
+        self.zk.submit(ctx.now, op, None, Pending::TopicConfig { topic });
+    }
+
+    /// A topic's settings: what they say of its ISR, and what waited for them.
+    pub(super) fn topic_read(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        topic: Arc<str>,
+        result: Result<Reply, Failure>,
+    ) {
+        let data = match result {
+            Ok(Reply::Data { data, .. }) => data,
+            _ => None,
+        };
+        self.logs.topic_min_insync.insert(topic.clone(), registry::min_insync(&data));
+        if self.settings.release.elects_on_unclean_config() && registry::unclean(&data, false) {
+            self.controller.event(Event::UncleanAllowed(topic));
+        }
+        self.hear_unread(ctx);
+    }
+
+    pub(super) fn hear_unread(&mut self, ctx: &mut Ctx<'_>) {
+        for (from, msg) in std::mem::take(&mut self.unread) {
+            self.hear_of_records(ctx, from, msg);
         }
     }
 

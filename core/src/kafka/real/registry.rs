@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::context::Leadership;
+use super::context::{Assignment, Leadership};
 use super::task::Setting;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::payload;
@@ -194,6 +194,99 @@ pub fn topic(release: Release, parts: &BTreeMap<u32, Vec<u32>>, id: Option<&str>
     data(text)
 }
 
+/// The same while replicas may be on the move. Before 2.8 the keys stand as the controller's map
+/// by partition has them. [spec kafka-zk.md §8]
+pub fn moving_topic(
+    release: Release,
+    name: &Arc<str>,
+    parts: &BTreeMap<u32, Assignment>,
+    id: Option<&str>,
+) -> Data {
+    let lists = |of: fn(&Assignment) -> &Vec<u32>| {
+        let entry = |(number, to): (&u32, &Assignment)| match of(to).is_empty() {
+            true => None,
+            false => Some(format!(r#""{number}":{}"#, ids(of(to)))),
+        };
+        parts.iter().filter_map(entry).collect::<Vec<_>>().join(",")
+    };
+    if release.has_topic_ids() {
+        let all = parts.iter().map(|(number, to)| format!(r#""{number}":{}"#, ids(&to.replicas)));
+        let all = all.collect::<Vec<_>>().join(",");
+        let id = id.map(|id| format!(r#""topic_id":{},"#, quoted(id))).unwrap_or_default();
+        let (adding, removing) = (lists(|to| &to.adding), lists(|to| &to.removing));
+        let mut text = format!(r#"{{"partitions":{{{all}}},{id}"adding_replicas":{{{adding}}},"#);
+        let _ = write!(text, r#""removing_replicas":{{{removing}}},"version":3}}"#);
+        return data(text);
+    }
+    let mut order: Vec<u32> = parts.keys().copied().collect();
+    super::scala::order_keys(name, &mut order);
+    let entry = |number: &u32| {
+        let replicas = parts.get(number).map(|to| ids(&to.replicas)).unwrap_or_default();
+        format!(r#""{number}":{replicas}"#)
+    };
+    let all = order.iter().map(entry).collect::<Vec<_>>().join(",");
+    data(format!(r#"{{"version":1,"partitions":{{{all}}}}}"#))
+}
+
+/// Of a topic's znode, by partition: replicas that come, and that go.
+pub fn read_moving(data: &Data) -> BTreeMap<u32, (Vec<u32>, Vec<u32>)> {
+    let value: serde_json::Value = payload::read(data).unwrap_or_default();
+    let mut moving = BTreeMap::<u32, (Vec<u32>, Vec<u32>)>::new();
+    for (n, field) in ["adding_replicas", "removing_replicas"].into_iter().enumerate() {
+        for (key, list) in value.get(field).and_then(|v| v.as_object()).into_iter().flatten() {
+            let (Ok(number), Some(ids)) = (key.parse(), read_ids(list)) else { continue };
+            let entry = moving.entry(number).or_default();
+            *(if n == 0 { &mut entry.0 } else { &mut entry.1 }) = ids;
+        }
+    }
+    moving.retain(|_, (adding, removing)| !adding.is_empty() || !removing.is_empty());
+    moving
+}
+
+fn read_ids(value: &serde_json::Value) -> Option<Vec<u32>> {
+    let id = |value: &serde_json::Value| u32::try_from(value.as_u64()?).ok();
+    value.as_array()?.iter().map(id).collect()
+}
+
+/// Where replicas shall go, as `/admin/reassign_partitions` has it.
+pub fn plan(plan: &[(TopicPartition, Vec<u32>)]) -> Data {
+    let entry = |(tp, replicas): &(TopicPartition, Vec<u32>)| {
+        let topic = quoted(&tp.topic);
+        let replicas = ids(replicas);
+        format!(r#"{{"topic":{topic},"partition":{},"replicas":{replicas}}}"#, tp.partition)
+    };
+    let all = plan.iter().map(entry).collect::<Vec<_>>().join(",");
+    data(format!(r#"{{"version":1,"partitions":[{all}]}}"#))
+}
+
+/// Whoever writes it by hand may write anything: what is no plan, as a whole, is none.
+pub fn read_plan(data: &Data) -> Vec<(TopicPartition, Vec<u32>)> {
+    let one = |value: &serde_json::Value| {
+        let topic = value.get("topic")?.as_str()?.into();
+        let partition = u32::try_from(value.get("partition")?.as_u64()?).ok()?;
+        Some((TopicPartition { topic, partition }, read_ids(value.get("replicas")?)?))
+    };
+    let value: serde_json::Value = payload::read(data).unwrap_or_default();
+    let list = value.get("partitions").and_then(|v| v.as_array());
+    let plan: Option<Vec<_>> =
+        list.map(Vec::as_slice).unwrap_or_default().iter().map(one).collect();
+    let mut latest = Vec::<(TopicPartition, Vec<u32>)>::new();
+    for (tp, replicas) in plan.unwrap_or_default() {
+        match latest.iter_mut().find(|(known, _)| *known == tp) {
+            Some(entry) => entry.1 = replicas,
+            None => latest.push((tp, replicas)),
+        }
+    }
+    latest
+}
+
+/// The partition whose state stands at a path.
+pub fn partition_of_state(path: &str) -> Option<TopicPartition> {
+    let inner = path.strip_prefix("/brokers/topics/")?.strip_suffix("/state")?;
+    let (topic, partition) = inner.split_once("/partitions/")?;
+    Some(TopicPartition { topic: topic.into(), partition: partition.parse().ok()? })
+}
+
 /// The id that a topic's znode names.
 pub fn topic_id(data: &Data) -> Option<String> {
     let value: serde_json::Value = payload::read(data)?;
@@ -250,6 +343,13 @@ pub fn unclean(data: &Data, usual: bool) -> bool {
     let settings = read_settings(data);
     let own = settings.iter().find(|(key, _)| &**key == "unclean.leader.election.enable");
     own.map_or(usual, |(_, value)| &**value == "true")
+}
+
+/// How many members the ISR of a topic must have, where its configuration says so.
+pub fn min_insync(data: &Data) -> Option<u32> {
+    let settings = read_settings(data);
+    let own = settings.iter().find(|(key, _)| &**key == "min.insync.replicas");
+    own.and_then(|(_, value)| value.parse().ok())
 }
 
 /// The notice that an entity's configuration changed. [spec kafka-zk.md §1 /config/changes]

@@ -11,9 +11,10 @@ use super::msg::{IsrAnswer, IsrChange, Msg, Order};
 use super::registry;
 use crate::base::{Digest, Instant, Span};
 use crate::kafka::broker::{Ctx, Effect, Timer};
+use crate::kafka::data;
 use crate::kafka::event::Event as Note;
-use crate::kafka::log::manager::{Role, Roles};
-use crate::kafka::msg::TopicPartition;
+use crate::kafka::log::manager::{ReplicaManager, Role, Roles};
+use crate::kafka::msg::{Msg as AnyMsg, TopicPartition};
 use crate::kafka::paths;
 use crate::kafka::settings::Settings;
 use crate::zk::op::{CreateMode, Op, Reply, Zxid, open_acl};
@@ -44,11 +45,27 @@ pub struct Replica {
     since: Instant,
     /// As a leader: who has asked for data since.
     fetchers: BTreeSet<u32>,
+    /// The broker whose log it copies or copied last; itself as a leader.
+    source: Option<u32>,
+    /// The last orders changed that.
+    begins: bool,
     /// As a leader: a change of the ISR is under way.
     busy: bool,
+    /// The ISR that was asked for last.
+    wanted: Vec<u32>,
     /// As a leader: who wants to join once that is over.
     waiting: BTreeSet<u32>,
 }
+
+impl Replica {
+    /// The ISR once what is under way is done.
+    fn isr_to_be(&self) -> &[u32] {
+        if self.busy { &self.wanted } else { &self.state.isr }
+    }
+}
+
+/// Followers that lack too many records.
+type Slow = BTreeMap<TopicPartition, Vec<u32>>;
 
 pub type Map = BTreeMap<TopicPartition, Arc<Replica>>;
 
@@ -72,6 +89,8 @@ pub struct Replicas {
     heard: BTreeMap<u32, Instant>,
     /// Silent followers that are in no ISR here any more, so that nobody looks for them again.
     left: BTreeSet<u32>,
+    /// Led partitions of whose ISR silent followers were taken out: they may come back.
+    lost: BTreeMap<u32, BTreeSet<TopicPartition>>,
     /// Led partitions with a member of the ISR that has not asked yet.
     unheard: BTreeSet<TopicPartition>,
     started_at: Instant,
@@ -154,12 +173,15 @@ impl Replicas {
         // Whoever led before goes on hearing its followers.
         if leads {
             self.left.clear();
+            self.expect_back(ctx, order);
         }
         let led = self.map.get(&tp).filter(|known| leads && Replicas::leads(known, me));
         let (since, fetchers) = match led {
             Some(known) => (known.since, known.fetchers.clone()),
             None => (ctx.now, BTreeSet::new()),
         };
+        let source = self.map.get(&tp).and_then(|known| known.source);
+        let begins = leader.is_some() && source != leader;
         self.changes.remove(&tp);
         self.in_flight.remove(&tp);
         let quiet = |id: &&u32| **id != me && !fetchers.contains(id);
@@ -175,7 +197,10 @@ impl Replicas {
             stopped: false,
             since,
             fetchers,
+            source: leader.or(source),
+            begins,
             busy: false,
+            wanted: Vec::new(),
             waiting: BTreeSet::new(),
         };
         match leads {
@@ -188,6 +213,46 @@ impl Replicas {
             true => Note::BecameLeader { broker, tp, leader_epoch },
             false => Note::BecameFollower { broker, tp, leader, leader_epoch },
         }));
+    }
+
+    /// Followers outside the ISR that stand still, but believe that they follow: they go on when
+    /// their process does. [F5]
+    fn expect_back(&mut self, ctx: &mut Ctx<'_>, order: &Order) {
+        for id in order.replicas.iter().filter(|id| !order.state.isr.contains(id)) {
+            if ctx.frozen.contains_key(id) {
+                let lost = self.lost.entry(*id).or_default();
+                if lost.is_empty() {
+                    send(ctx, *id, Msg::Probe);
+                }
+                lost.insert(order.tp.clone());
+            }
+        }
+    }
+
+    /// A follower is lively: what it was taken out of comes back.
+    pub fn back(&mut self, from: u32, now: Instant) -> BTreeSet<TopicPartition> {
+        self.heard(from, now);
+        let mut lost = self.lost.remove(&from).unwrap_or_default();
+        lost.retain(|tp| self.map.get(tp).is_some_and(|r| !r.isr_to_be().contains(&from)));
+        lost
+    }
+
+    /// A follower asked for records of these.
+    pub fn asked_for(&mut self, from: u32, now: Instant, asked: &[data::Follow]) {
+        self.heard(from, now);
+        for data::Follow { tp, .. } in asked {
+            let new = self.map.get(tp).is_some_and(|r| !r.fetchers.contains(&from));
+            if let Some(replica) = of(&mut self.map, tp).filter(|_| new) {
+                replica.fetchers.insert(from);
+            }
+        }
+    }
+
+    /// From whom anything is copied.
+    pub fn sources(&self, me: u32) -> BTreeSet<u32> {
+        let follows = |replica: &&Arc<Replica>| !replica.stopped;
+        let sources = self.map.values().filter(follows).filter_map(|replica| replica.state.leader);
+        sources.filter(|id| *id != me).collect()
     }
 
     pub fn stop(&mut self, ctx: &mut Ctx<'_>, me: u32, tps: &[TopicPartition], delete: bool) {
@@ -257,15 +322,53 @@ impl Replicas {
         }
     }
 
-    fn fetch_missing(&mut self, ctx: &mut Ctx<'_>, me: u32) {
+    /// Who has nothing in its log just asks; else the leader has to say whether they agree.
+    fn fetch_missing(&mut self, ctx: &mut Ctx<'_>, me: u32, logs: &ReplicaManager) {
         let mut wanted = BTreeMap::<u32, Vec<TopicPartition>>::new();
+        let mut questions = BTreeMap::<u32, Vec<data::Follow>>::new();
         for tp in &self.missing {
             let leader = self.map.get(tp).and_then(|replica| replica.state.leader);
-            if let Some(leader) = leader.filter(|id| *id != me && self.live.contains(id)) {
-                wanted.entry(leader).or_default().push(tp.clone());
+            let leader = leader.filter(|id| *id != me && self.live.contains(id));
+            match leader {
+                None => {}
+                Some(leader) if logs.has_to_agree(tp) => {
+                    questions.entry(leader).or_default().push(logs.question(tp, true));
+                }
+                Some(leader) => wanted.entry(leader).or_default().push(tp.clone()),
             }
         }
+        if !self.stopping && !questions.is_empty() {
+            for (to, partitions) in questions {
+                let msg = AnyMsg::Data(Box::new(data::Msg::Follow { partitions }));
+                ctx.out.push(Effect::Peer { to, msg });
+            }
+            self.fetch_later(ctx);
+        }
         self.fetch(ctx, wanted);
+    }
+
+    /// By their logs these ISRs have members that have to leave. [I2]
+    pub fn shrink(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        settings: &Settings,
+        late: Vec<(TopicPartition, Vec<u32>)>,
+    ) {
+        for (tp, isr) in late {
+            if self.map.get(&tp).is_some_and(|replica| !replica.busy) {
+                self.change(ctx, settings, &tp, isr);
+            }
+        }
+    }
+
+    /// Somebody lacks something: there will be a look at who is late. Before AlterIsr there is
+    /// always one.
+    pub fn watch_for_lag(&mut self, ctx: &mut Ctx<'_>, settings: &Settings) {
+        if self.by_controller && !self.lag_armed {
+            self.lag_armed = true;
+            let at = self.grid(ctx.now, Replicas::lag_every(settings));
+            ctx.out.push(Effect::Arm { timer: Timer::Lag, at });
+        }
     }
 
     /// A follower asks: it lacks nothing, for there is nothing; it may join the ISR. [I3]
@@ -279,7 +382,9 @@ impl Replicas {
         self.heard(from, ctx.now);
         let (mut mine, mut others) = (Vec::new(), Vec::new());
         for tp in tps {
-            let Some(replica) = of(&mut self.map, tp).filter(|r| Replicas::leads(r, me)) else {
+            // Whom it was not told of yet has to ask again.
+            let fits = |r: &&mut Replica| Replicas::leads(r, me) && r.replicas.contains(&from);
+            let Some(replica) = of(&mut self.map, tp).filter(fits) else {
                 others.push(tp.clone());
                 continue;
             };
@@ -328,7 +433,7 @@ impl Replicas {
         let Some(replica) = of(&mut self.map, tp).filter(|r| Replicas::leads(r, me)) else {
             return;
         };
-        if replica.state.isr.contains(&joined) || !replica.replicas.contains(&joined) {
+        if replica.isr_to_be().contains(&joined) || !replica.replicas.contains(&joined) {
             return;
         }
         if replica.busy {
@@ -350,6 +455,7 @@ impl Replicas {
     ) {
         let Some(replica) = of(&mut self.map, tp) else { return };
         replica.busy = true;
+        replica.wanted.clone_from(&isr);
         if settings.release.alters_isr_by_controller() {
             self.changes.insert(tp.clone(), isr);
             if self.send_at == Instant::NEVER && self.in_flight.is_empty() {
@@ -358,6 +464,11 @@ impl Replicas {
             }
             return;
         }
+        self.write(tp, isr);
+    }
+
+    fn write(&mut self, tp: &TopicPartition, isr: Vec<u32>) {
+        let Some(replica) = self.map.get(tp) else { return };
         let state = Leadership { isr: isr.clone(), ..replica.state.clone() };
         let op = Op::SetData {
             path: paths::state(&tp.topic, tp.partition),
@@ -365,6 +476,14 @@ impl Replicas {
             version: replica.state.zk_version,
         };
         self.asked.push((op, Pending::Isr { tp: tp.clone(), isr }));
+    }
+
+    /// The same write once more, in the next connection.
+    pub fn write_again(&mut self, tp: &TopicPartition) {
+        let busy = self.map.get(tp).filter(|replica| replica.busy);
+        if let Some(isr) = busy.map(|replica| replica.wanted.clone()) {
+            self.write(tp, isr);
+        }
     }
 
     /// Sends what was gathered, one request at a time.
@@ -408,9 +527,9 @@ impl Replicas {
         ctx: &mut Ctx<'_>,
         me: u32,
         answers: Vec<(TopicPartition, IsrAnswer)>,
-    ) {
+    ) -> Vec<TopicPartition> {
         self.send_at = Instant::NEVER;
-        let mut again = Vec::new();
+        let (mut again, mut changed) = (Vec::new(), Vec::new());
         for (tp, answer) in answers {
             let Some(asked) = self.in_flight.remove(&tp) else { continue };
             let Some(replica) = of(&mut self.map, &tp) else { continue };
@@ -421,6 +540,7 @@ impl Replicas {
             {
                 let before = std::mem::replace(&mut replica.state, state);
                 note_change(ctx, me, &tp, &before.isr, &asked);
+                changed.push(tp.clone());
                 again.extend(waiting.into_iter().map(|id| (tp.clone(), id)));
             }
         }
@@ -433,12 +553,28 @@ impl Replicas {
                 let mut isr = replica.state.isr.clone();
                 isr.push(id);
                 replica.busy = true;
+                replica.wanted.clone_from(&isr);
                 self.changes.insert(tp, isr);
             }
         }
         if !self.changes.is_empty() {
             self.send_at = ctx.now + GATHER;
             ctx.out.push(Effect::Arm { timer: Timer::AlterIsr, at: self.send_at });
+        }
+        changed
+    }
+
+    /// Followers that fetch all the time may join at once.
+    pub fn rejoin(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        me: u32,
+        settings: &Settings,
+        tp: &TopicPartition,
+        who: &[u32],
+    ) {
+        for id in who {
+            self.grow(ctx, me, settings, tp, *id);
         }
     }
 
@@ -476,12 +612,16 @@ impl Replicas {
         }
     }
 
-    pub fn session_lost(&mut self) {
+    pub fn session_lost(&mut self, settings: &Settings) {
         let busy = self.map.iter().filter(|(_, replica)| replica.busy);
-        for tp in busy.map(|(tp, _)| tp.clone()).collect::<Vec<_>>() {
-            self.isr_lost(&tp);
-        }
+        let busy: Vec<TopicPartition> = busy.map(|(tp, _)| tp.clone()).collect();
         self.asked.clear();
+        for tp in busy {
+            match settings.release.retries_until_connected() {
+                true => self.write_again(&tp),
+                false => self.isr_lost(&tp),
+            }
+        }
         self.in_flight.clear();
         self.changes.clear();
         self.send_at = Instant::NEVER;
@@ -517,18 +657,26 @@ impl Replicas {
         ctx.out.push(Effect::Arm { timer: Timer::Notice, at });
     }
 
-    pub fn timer(&mut self, ctx: &mut Ctx<'_>, me: u32, settings: &Settings, timer: Timer) {
+    pub fn timer(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        me: u32,
+        (settings, logs): (&Settings, &ReplicaManager),
+        timer: Timer,
+        slow: &Slow,
+    ) {
         match timer {
             Timer::Refetch if ctx.now >= self.fetch_at => {
                 self.fetch_at = Instant::NEVER;
-                self.fetch_missing(ctx, me);
+                self.fetch_missing(ctx, me, logs);
             }
+            Timer::Lag if self.by_controller => self.lag_armed = false,
             Timer::LagStart => {
                 let at = self.grid(ctx.now, Replicas::lag_every(settings));
                 ctx.out.push(Effect::Arm { timer: Timer::Lag, at });
             }
             Timer::Lag => {
-                self.look_for_lag(ctx, me, settings);
+                self.look_for_lag(ctx, me, settings, slow);
                 let at = self.grid(ctx.now, Replicas::lag_every(settings));
                 ctx.out.push(Effect::Arm { timer: Timer::Lag, at });
             }
@@ -539,7 +687,7 @@ impl Replicas {
 
     /// Followers that were silent too long leave the ISR. The others are asked for a sign of
     /// life, which stands for the fetch requests that the model does not repeat. [I2]
-    fn look_for_lag(&mut self, ctx: &mut Ctx<'_>, me: u32, settings: &Settings) {
+    fn look_for_lag(&mut self, ctx: &mut Ctx<'_>, me: u32, settings: &Settings, slow: &Slow) {
         let limit = Span::from_millis(u64::from(settings.replica_lag_ms));
         let silent = |id: &u32, since: Instant| {
             let heard = self.heard.get(id).copied().unwrap_or(Instant::ZERO).max(since);
@@ -551,9 +699,9 @@ impl Replicas {
             .copied()
             .filter(|id| silent(id, Instant::ZERO) && !self.left.contains(id))
             .collect();
-        let looked: Vec<TopicPartition> = match stale.is_empty() {
+        let looked: BTreeSet<TopicPartition> = match stale.is_empty() {
             false => self.map.keys().cloned().collect(),
-            true => self.unheard.iter().cloned().collect(),
+            true => self.unheard.iter().chain(slow.keys()).cloned().collect(),
         };
         let (mut shrunk, mut found) = (Vec::new(), BTreeSet::<u32>::new());
         for tp in looked {
@@ -562,7 +710,8 @@ impl Replicas {
             };
             let gone = |id: &u32| {
                 let unheard = !replica.fetchers.contains(id);
-                *id != me
+                let slow = slow.get(&tp).is_some_and(|ids| ids.contains(id));
+                slow || *id != me
                     && match unheard {
                         true => ctx.now.since(replica.since).0 > limit.0,
                         false => silent(id, replica.since),
@@ -571,6 +720,9 @@ impl Replicas {
             found.extend(stale.iter().filter(|id| replica.state.isr.contains(id)));
             let isr: Vec<u32> = replica.state.isr.iter().copied().filter(|id| !gone(id)).collect();
             if isr.len() < replica.state.isr.len() && !replica.busy {
+                for id in replica.state.isr.iter().filter(|id| gone(id)) {
+                    self.lost.entry(*id).or_default().insert(tp.clone());
+                }
                 shrunk.push((tp, isr));
             }
         }
@@ -622,7 +774,11 @@ impl Roles for Replicas {
     fn role(&self, tp: &TopicPartition) -> Option<Role<'_>> {
         let replica = self.map.get(tp)?;
         let leader = replica.state.leader.filter(|_| !replica.stopped);
-        Some(Role { leader, isr: &replica.state.isr, replicas: &replica.replicas })
+        let (epoch, isr) = (replica.state.leader_epoch, &replica.state.isr);
+        let asked = self.changes.get(tp).or_else(|| self.in_flight.get(tp));
+        let maximal = asked.filter(|asked| asked.len() > isr.len()).unwrap_or(isr);
+        let (replicas, begins) = (&replica.replicas, replica.begins);
+        Some(Role { leader, epoch, isr, maximal, replicas, begins })
     }
 }
 

@@ -87,12 +87,7 @@ pub fn order_numbers<T>(entries: &mut [T], number: impl Fn(&T) -> u32) {
 /// Partitions as a mutable hash map walks them into which they came in this order: from the last
 /// bucket on, in each the youngest first.
 fn order_as_map(tps: &mut [TopicPartition]) {
-    let mut bits = 4;
-    while tps.len() * 4 > (3 << bits) {
-        bits += 1;
-    }
-    tps.reverse();
-    tps.sort_by_key(|tp| std::cmp::Reverse(bucket(partition_hash(tp), bits)));
+    order_as_read(tps, TopicPartition::clone);
 }
 
 /// The partition that a map of a topic's partitions begins with, whose numbers stand as its znode
@@ -119,6 +114,44 @@ pub fn order_new(tps: &mut [TopicPartition], added: bool) {
 pub fn order_partitions(tps: &mut [TopicPartition]) {
     if tps.len() > 4 {
         tps.sort_by_key(|tp| walk_key(partition_hash(tp)));
+    }
+}
+
+/// Things as a mutable map by partition walks them into which they came in this order.
+pub fn order_as_read<T>(things: &mut [T], of: impl Fn(&T) -> TopicPartition) {
+    let mut bits = 4;
+    while things.len() * 4 > (3 << bits) {
+        bits += 1;
+    }
+    things.reverse();
+    things.sort_by_key(|thing| std::cmp::Reverse(bucket(partition_hash(&of(thing)), bits)));
+}
+
+/// Entries of a plan, a map by partition; up to four stay as they are.
+pub fn order_plan(plan: &mut [(TopicPartition, Vec<u32>)]) {
+    if plan.len() > 4 {
+        plan.sort_by_key(|(tp, _)| walk_key(partition_hash(tp)));
+    }
+}
+
+/// Broker ids as a set walks them; up to four stay as they are.
+pub fn order_ids(ids: &mut [u32]) {
+    if ids.len() > 4 {
+        ids.sort_by_key(|id| walk_key(*id as i32));
+    }
+}
+
+/// Numbers of a topic's partitions as the controller writes them: its mutable map by partition
+/// becomes one by text. (seen: recordings/0.8.2.2/{reassign-partitions,consumer-reassign})
+pub fn order_keys(topic: &std::sync::Arc<str>, numbers: &mut [u32]) {
+    let named = |partition: &u32| TopicPartition { topic: topic.clone(), partition: *partition };
+    let mut tps: Vec<TopicPartition> = numbers.iter().map(named).collect();
+    order_as_map(&mut tps);
+    if tps.len() > 4 {
+        tps.sort_by_key(|tp| walk_key(text(&tp.partition.to_string())));
+    }
+    for (number, tp) in numbers.iter_mut().zip(tps) {
+        *number = tp.partition;
     }
 }
 

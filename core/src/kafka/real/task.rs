@@ -53,6 +53,24 @@ pub enum Task {
         broker: u32,
         placed: Option<Vec<Vec<u32>>>,
     },
+    /// `additional`: although other partitions are on the move. `throttle`: bytes a second, for
+    /// which configs are set first. `asked`: the broker that does this for topics.
+    Reassign {
+        plan: Vec<(TopicPartition, Vec<u32>)>,
+        additional: bool,
+        throttle: Option<u64>,
+        asked: Option<u32>,
+    },
+    /// `targets`: brokers that the plan names, whose limits are removed too.
+    CancelReassign {
+        partitions: Vec<TopicPartition>,
+        targets: Vec<u32>,
+        asked: Option<u32>,
+    },
+    VerifyReassign {
+        plan: Vec<(TopicPartition, Vec<u32>)>,
+        asked: Option<u32>,
+    },
     /// Looks only: `--list`, `--describe`.
     List,
 }
@@ -66,6 +84,22 @@ fn assignment(f: &mut fmt::Formatter<'_>, partitions: &[Vec<u32>]) -> fmt::Resul
         for (k, id) in replicas.iter().enumerate() {
             write!(f, "{}{id}", if k > 0 { ":" } else { "" })?;
         }
+    }
+    Ok(())
+}
+
+fn list(f: &mut fmt::Formatter<'_>, ids: &[u32]) -> fmt::Result {
+    for (n, id) in ids.iter().enumerate() {
+        write!(f, "{}{id}", if n > 0 { "," } else { "" })?;
+    }
+    Ok(())
+}
+
+fn plan(f: &mut fmt::Formatter<'_>, plan: &[(TopicPartition, Vec<u32>)]) -> fmt::Result {
+    for (n, (tp, replicas)) in plan.iter().enumerate() {
+        let and = if n > 0 { " and" } else { "" };
+        write!(f, "{and} {}-{} to ", tp.topic, tp.partition)?;
+        list(f, replicas)?;
     }
     Ok(())
 }
@@ -103,6 +137,27 @@ impl fmt::Display for Task {
             Task::Metadata { topic, broker, placed } => {
                 write!(f, "metadata {topic} broker {broker}")?;
                 placed.as_ref().map_or(Ok(()), |placed| assignment(f, placed))
+            }
+            Task::Reassign { plan: moves, additional, throttle, asked } => {
+                f.write_str("reassign")?;
+                plan(f, moves)?;
+                f.write_str(if *additional { " additional" } else { "" })?;
+                throttle.map_or(Ok(()), |rate| write!(f, " throttle {rate}"))?;
+                asked.map_or(Ok(()), |id| write!(f, " by {id}"))
+            }
+            Task::CancelReassign { partitions, targets, asked } => {
+                f.write_str("cancel reassign")?;
+                partitions.iter().try_for_each(|tp| write!(f, " {}-{}", tp.topic, tp.partition))?;
+                if !targets.is_empty() {
+                    f.write_str(" of ")?;
+                    list(f, targets)?;
+                }
+                asked.map_or(Ok(()), |id| write!(f, " by {id}"))
+            }
+            Task::VerifyReassign { plan: moves, asked } => {
+                f.write_str("verify reassign")?;
+                plan(f, moves)?;
+                asked.map_or(Ok(()), |id| write!(f, " by {id}"))
             }
             Task::List => f.write_str("list topics"),
         }

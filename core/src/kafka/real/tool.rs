@@ -1,6 +1,7 @@
 //! An administrator's tool as a process of its own. Up to 1.1 it opens a session and writes what
 //! was asked for; later it asks a broker. [spec kafka-zk.md N2, W3]
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::broker::send;
@@ -19,6 +20,8 @@ use crate::zk::op::{Error, Failure, Reply};
 /// How long it waits for an answer before it tries again.
 const PATIENCE: Span = Span::from_secs(5);
 const TRIES: u32 = 60;
+/// So often in a call that has several parts.
+const BATCH_TRIES: u32 = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pending {
@@ -38,6 +41,10 @@ pub struct Tool {
     looks_only: bool,
     brokers: Vec<u32>,
     tries: u32,
+    /// What it does one batch after the other, before or instead of its own task's answer.
+    batches: VecDeque<Vec<Arc<Task>>>,
+    /// Of the batch that was asked for last, what has no answer yet.
+    open: Vec<Arc<Task>>,
     begun: bool,
     done: bool,
 }
@@ -60,6 +67,8 @@ impl Tool {
             looks_only: false,
             brokers,
             tries: 0,
+            batches: VecDeque::new(),
+            open: Vec::new(),
             begun: false,
             done: false,
         }
@@ -168,20 +177,40 @@ impl Tool {
 
     /// Asks the broker that is meant, or one after the other who the controller is.
     fn ask(&mut self, ctx: &mut Ctx<'_>) {
-        if self.tries >= TRIES {
+        let most = if self.open.is_empty() { TRIES } else { BATCH_TRIES };
+        if self.tries >= most {
             return self.finish(ctx, Err(TopicRefusal::Invalid("TimeoutException")));
         }
         self.tries += 1;
         let timer = Timer::Tool(self.tries);
         ctx.out.push(Effect::Arm { timer, at: ctx.now + PATIENCE });
+        if !self.open.is_empty() {
+            return self.ask_open(ctx);
+        }
         let own = |entity: &str| entity.strip_prefix("brokers/").and_then(|id| id.parse().ok());
         let meant = match &*self.task {
             Task::Metadata { broker, .. } => Some(*broker),
             Task::AlterConfig { entity, asked, .. } => asked.or_else(|| own(entity)),
             _ => None,
         };
+        let task = self.task.clone();
+        self.ask_for(ctx, meant, task);
+    }
+
+    /// What is asked of the controller goes to who was last known to be one.
+    fn ask_open(&mut self, ctx: &mut Ctx<'_>) {
+        for task in self.open.clone() {
+            let asked = match &*task {
+                Task::AlterConfig { asked, .. } => *asked,
+                _ => None,
+            };
+            self.ask_for(ctx, asked, task);
+        }
+    }
+
+    fn ask_for(&mut self, ctx: &mut Ctx<'_>, meant: Option<u32>, task: Arc<Task>) {
         match meant {
-            Some(to) => send(ctx, to, Msg::Ask { task: self.task.clone() }),
+            Some(to) => send(ctx, to, Msg::Ask { task }),
             None if self.brokers.is_empty() => {}
             None => {
                 let at = (self.tries as usize - 1) % self.brokers.len();
@@ -193,10 +222,44 @@ impl Tool {
     fn hear(&mut self, ctx: &mut Ctx<'_>, msg: Msg) {
         match msg {
             Msg::Controller { id: Some(id) } if !self.done => {
-                send(ctx, id, Msg::Ask { task: self.task.clone() });
+                let meant = |task: &&Arc<Task>| match &***task {
+                    Task::AlterConfig { asked, .. } => asked.is_none(),
+                    _ => true,
+                };
+                let task = match self.open.is_empty() {
+                    true => Some(&self.task),
+                    false => self.open.iter().find(meant),
+                };
+                if let Some(task) = task {
+                    send(ctx, id, Msg::Ask { task: task.clone() });
+                }
+            }
+            Msg::First { batches } if !self.done && self.open.is_empty() => {
+                self.batches = batches.into();
+                self.next_batch(ctx);
+            }
+            Msg::Answer { task, result } if !self.done && !self.open.is_empty() => {
+                self.open.retain(|open| *open != task);
+                match result {
+                    Err(why) => self.finish(ctx, Err(why)),
+                    Ok(()) if self.open.is_empty() => self.next_batch(ctx),
+                    Ok(()) => {}
+                }
             }
             Msg::Answer { result, .. } if !self.done => self.finish(ctx, result),
             _ => {}
+        }
+    }
+
+    fn next_batch(&mut self, ctx: &mut Ctx<'_>) {
+        match self.batches.pop_front() {
+            None => self.finish(ctx, Ok(())),
+            Some(batch) if batch.is_empty() => self.next_batch(ctx),
+            Some(batch) => {
+                self.open = batch;
+                self.tries = 0;
+                self.ask(ctx);
+            }
         }
     }
 }

@@ -51,6 +51,10 @@ enum Step {
     Notice,
     NoticeFolder,
     Exists,
+    /// The topics of a plan are read.
+    PlanRead {
+        topics: Vec<Arc<str>>,
+    },
     TopicsListed,
     TopicsRead {
         names: Vec<Arc<str>>,
@@ -144,12 +148,14 @@ impl Writer {
                 self.then([Step::Last]);
             }
             Step::Exists => self.exists_answered(release),
+            Step::PlanRead { topics } => self.plan_read(release, &topics),
             Step::TopicsListed => self.topics_listed(),
             Step::TopicsRead { names } => self.topics_read(&names),
             Step::Last => match error(self.fiber.one()) {
                 None => self.result = Some(Ok(())),
                 Some(Error::NodeExists) => self.refuse(match &*self.task {
                     Task::Create { .. } => TopicRefusal::Exists,
+                    Task::Reassign { .. } => TopicRefusal::Invalid("AdminCommandFailedException"),
                     _ => TopicRefusal::AlreadyBeingDeleted,
                 }),
                 Some(error) => self.refuse(TopicRefusal::Zk(error)),
@@ -200,6 +206,21 @@ impl Writer {
                 self.list(paths::TOPICS);
                 self.then([Step::TopicsListed]);
             }
+            Task::Reassign { plan, .. } => {
+                let topics: std::collections::BTreeSet<&Arc<str>> =
+                    plan.iter().map(|(tp, _)| &tp.topic).collect();
+                let topics: Vec<Arc<str>> = topics.into_iter().cloned().collect();
+                for topic in &topics {
+                    self.fiber.get(paths::topic(topic));
+                }
+                self.list(paths::BROKER_IDS);
+                self.then([Step::PlanRead { topics }]);
+            }
+            // Before 2.4 a move can't be called off.
+            Task::CancelReassign { .. } => {
+                self.refuse(TopicRefusal::Invalid("UnsupportedVersionException"));
+            }
+            Task::VerifyReassign { .. } => self.fiber.get(registry::REASSIGN.into()),
             Task::Metadata { .. } | Task::List => self.list(paths::TOPICS),
         }
     }
@@ -339,6 +360,9 @@ impl Writer {
         let Some(info) = payload::read::<TopicInfo>(&data) else {
             return self.refuse(TopicRefusal::Unknown);
         };
+        if !registry::read_moving(&data).is_empty() {
+            return self.refuse(TopicRefusal::Invalid("ReassignmentInProgressException"));
+        }
         let settings = match answers.next() {
             Some(Ok(Reply::Data { data, .. })) => registry::read_settings(&data),
             _ => Vec::new(),
@@ -437,6 +461,44 @@ impl Writer {
             }
         }
         self.elect(&tps);
+    }
+
+    /// Who isn't known stays out of the plan or, later, spoils it; later tools also want brokers
+    /// that live. [§8, R2]
+    fn plan_read(&mut self, release: Release, topics: &[Arc<str>]) {
+        let mut answers = self.fiber.take();
+        let live = match answers.pop() {
+            Some(Ok(Reply::Children { children, .. })) => children,
+            _ => Vec::new(),
+        };
+        let mut known = std::collections::BTreeSet::new();
+        for (topic, answer) in topics.iter().zip(answers) {
+            if let Ok(Reply::Data { data, .. }) = answer
+                && let Some(info) = payload::read::<TopicInfo>(&data)
+            {
+                known.extend(info.partitions.keys().map(|n| (topic.clone(), *n)));
+            }
+        }
+        let task = self.task.clone();
+        let Task::Reassign { plan, throttle, .. } = &*task else { return };
+        let distinct =
+            |ids: &[u32]| ids.iter().collect::<std::collections::BTreeSet<_>>().len() == ids.len();
+        let is_known = |tp: &TopicPartition| known.contains(&(tp.topic.clone(), tp.partition));
+        let lives = |id: &u32| live.iter().any(|name| **name == *id.to_string());
+        let mut wanted = plan.clone();
+        wanted.retain(|(tp, _)| is_known(tp));
+        let lacks = release.tool_checks_plan() && wanted.len() < plan.len()
+            || release >= Release::V1_1_1 && !plan.iter().all(|(_, ids)| ids.iter().all(lives));
+        let failed = TopicRefusal::Invalid("AdminCommandFailedException");
+        if wanted.is_empty() || lacks || !plan.iter().all(|(_, ids)| distinct(ids)) {
+            return self.refuse(failed);
+        }
+        if throttle.is_some() {
+            return self.refuse(TopicRefusal::Invalid("UnsupportedVersionException"));
+        }
+        let data = registry::plan(&wanted);
+        self.fiber.ask(node(registry::REASSIGN.into(), data, CreateMode::Persistent));
+        self.then([Step::Last]);
     }
 
     fn elect(&mut self, tps: &[TopicPartition]) {

@@ -70,6 +70,10 @@ impl Controller {
         let mut refused = false;
         for name in children {
             if enabled && self.context.has_topic(&name) {
+                // It waits for replicas that move. [N5]
+                if self.context.reassigning.keys().any(|tp| tp.topic == name) {
+                    self.context.ineligible.insert(name.clone());
+                }
                 self.context.to_delete.insert(name);
             } else {
                 let path = paths::delete_topic(&name);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Controller, Event, Io, Step, Strategy, Write};
+use super::{Controller, Event, Io, Step, Strategy, Write, reassign};
 use crate::kafka::event::Event as Note;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
@@ -55,6 +55,17 @@ impl Controller {
                 }
             }
             Event::Rebalance => self.rebalance(io),
+            Event::Reassign => {
+                self.then([Step::Reassign(reassign::Step::Look { failover: false })]);
+            }
+            Event::MovingState(tp) => self.then([Step::Reassign(reassign::Step::Check { tp })]),
+            Event::ReassignAsked { from, task } => {
+                self.then([Step::Reassign(reassign::Step::Asks { from, task })]);
+            }
+            Event::LogDirNotices => {
+                self.list(io, registry::LOG_DIR_NOTICES, watcher::LOG_DIR_NOTICES);
+                self.then([Step::NoticesListed(registry::LOG_DIR_NOTICES)]);
+            }
             Event::UncleanAllowed(topic) => {
                 let offline = |tp: &TopicPartition| {
                     self.context.part(tp).is_some_and(|p| p.state == PartitionState::Offline)
@@ -73,7 +84,8 @@ impl Controller {
     fn refuse(&mut self, io: &mut Io<'_>, event: Event) {
         match event {
             Event::Shutdown { from, .. } => io.send(from, Msg::ShutDown { left: Err(()) }),
-            Event::Preferred { answer: Some((to, _)), .. } => io.send(to, Msg::NotController),
+            Event::Preferred { answer: Some((to, _)), .. }
+            | Event::ReassignAsked { from: to, .. } => io.send(to, Msg::NotController),
             _ => {}
         }
     }
@@ -91,7 +103,7 @@ impl Controller {
     pub(super) fn other_step(&mut self, io: &mut Io<'_>, step: Step) {
         match step {
             Step::Flush { all } => self.flush(io, all),
-            Step::NoticesRead { names } => self.notices_read(&names),
+            Step::NoticesRead { names } => self.notices_read(io, &names),
             Step::NoticesLoaded { tps } => self.notices_loaded(&tps),
             Step::IsrAltered { from, answers, writes } => {
                 self.isr_altered(io, from, answers, writes);
@@ -106,7 +118,7 @@ impl Controller {
 
     /// Notices of changed ISRs: the states are read again and all brokers hear of them; the
     /// notices are deleted. [I4, W9]
-    fn notices_read(&mut self, names: &[Arc<str>]) {
+    fn notices_read(&mut self, io: &Io<'_>, names: &[Arc<str>]) {
         let mut answers = self.fiber.take();
         if names.is_empty() {
             let Some(Ok(Reply::Children { mut children, .. })) = answers.pop() else { return };
@@ -131,7 +143,7 @@ impl Controller {
         }
         for name in names {
             let path = format!("{}/{name}", registry::ISR_NOTICES).into();
-            self.fiber.ask(Op::Delete { path, version: -1 });
+            self.write(io, Op::Delete { path, version: -1 });
         }
         self.then([Step::NoticesLoaded { tps }, Step::Flush { all: false }]);
     }
@@ -203,8 +215,12 @@ impl Controller {
                 answers.push((write.tp, answer));
             }
         }
+        let grown = answers.iter().filter(|(_, answer)| answer.is_ok()).map(|(tp, _)| tp);
+        let moving = grown.filter(|tp| self.context.reassigning.contains_key(*tp));
+        let check = |tp: &TopicPartition| reassign::Step::Check { tp: tp.clone() };
+        let checks: Vec<Step> = moving.map(|tp| Step::Reassign(check(tp))).collect();
         io.send(from, Msg::IsrAltered { answers });
-        self.then([Step::Flush { all: false }]);
+        self.then([Step::Flush { all: false }].into_iter().chain(checks).collect::<Vec<_>>());
     }
 
     /// [§6 controlled shutdown, F7]

@@ -1,7 +1,7 @@
 //! Taking office: what a new controller reads, tells and repairs, in its order. [spec
 //! kafka-zk.md §3, C3, C7]
 
-use super::{Controller, Event, Io, Step};
+use super::{Controller, Event, Io, Step, reassign};
 use crate::base::Span;
 use crate::kafka::broker::Timer;
 use crate::kafka::event::Event as Note;
@@ -62,7 +62,7 @@ impl Controller {
             Step::ClearNotices(folder) => {
                 match folder {
                     registry::ISR_NOTICES => self.list(io, folder, watcher::ISR_NOTICES),
-                    _ => self.fiber.ask(Op::GetChildren { path: folder.into(), watch: false }),
+                    _ => self.list(io, folder, watcher::LOG_DIR_NOTICES),
                 }
                 self.then([Step::NoticesListed(folder)]);
             }
@@ -148,13 +148,23 @@ impl Controller {
 
     /// A failover ends with the removal of the request, whether there is one or not. [C7]
     fn preferred_read(&mut self, failover: bool) {
-        let tps = match self.fiber.take().pop() {
+        let mut answers = self.fiber.take();
+        let planned = failover && matches!(answers.get(1), Some(Ok(_)));
+        let tps = match answers.pop() {
             Some(Ok(Reply::Data { data, .. })) => registry::read_partitions(&data),
             _ if failover => Vec::new(),
             _ => return,
         };
         let tps = self.electable(&tps);
+        let moves = match (planned, failover) {
+            (true, _) => Step::Reassign(reassign::Step::Look { failover }),
+            (false, true) => {
+                Step::Reassign(reassign::Step::ResumeOthers { known: Default::default() })
+            }
+            (false, false) => Step::Reassign(reassign::Step::Nothing),
+        };
         self.then([
+            moves,
             Step::Online { tps, strategy: Strategy::Preferred },
             Step::Flush { all: false },
             Step::PreferredDone,
@@ -165,6 +175,10 @@ impl Controller {
     pub(super) fn rebalance(&mut self, io: &mut Io<'_>) {
         let every = Span::from_secs(u64::from(io.settings.imbalance_check_s));
         io.arm(Timer::Rebalance(self.epoch), io.now + every);
+        // None while replicas move. [§5]
+        if !self.context.reassigning.is_empty() {
+            return;
+        }
         let tps = self.context.imbalanced(u64::from(io.settings.imbalance_percent));
         if !tps.is_empty() {
             self.event(Event::Preferred { partitions: Some(tps), answer: None });

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Controller, Io, Step, Strategy};
+use super::{Controller, Io, Step, Strategy, reassign};
 use crate::kafka::event::Event as Note;
 use crate::kafka::msg::TopicPartition;
 use crate::kafka::paths;
 use crate::kafka::payload::{self, TopicInfo};
 use crate::kafka::real::broker::watcher;
-use crate::kafka::real::context::{PartitionState, ReplicaState};
+use crate::kafka::real::context::{Assignment, PartitionState, ReplicaState};
 use crate::kafka::real::registry;
 use crate::kafka::real::scala;
 use crate::zk::op::{Op, Reply, Zxid};
@@ -110,6 +110,12 @@ impl Controller {
             }
         }
         let mut steps = vec![Step::Flush { all: false }, Step::Trigger];
+        let moving = self.moving_to(&ids);
+        let resume = |tp: &TopicPartition| {
+            let to = self.context.assignment(tp)?;
+            Some(Step::Reassign(reassign::Step::Move { tp: tp.clone(), to }))
+        };
+        steps.extend(moving.iter().filter_map(resume));
         if !resumed.is_empty() {
             for topic in &resumed {
                 self.context.ineligible.remove(topic);
@@ -200,9 +206,15 @@ impl Controller {
             if !io.settings.release.pipelines() {
                 scala::order_names(&mut numbers);
             }
-            for (partition, assignment) in info.partitions {
+            let mut moving = registry::read_moving(&data);
+            for (partition, replicas) in info.partitions {
                 let tp = TopicPartition { topic: name.clone(), partition };
-                self.context.set_assignment(&tp, assignment);
+                let (adding, removing) = moving.remove(&partition).unwrap_or_default();
+                let to = Assignment { replicas, adding, removing };
+                if !to.adding.is_empty() || !to.removing.is_empty() {
+                    self.context.reassigning.insert(tp.clone(), to.target());
+                }
+                self.context.assign(&tp, to);
             }
             let named = |partition| TopicPartition { topic: name.clone(), partition };
             tps.extend(numbers.into_iter().map(named));

@@ -8,6 +8,7 @@ mod events;
 mod failover;
 mod members;
 mod partitions;
+mod reassign;
 mod replicas;
 mod requests;
 
@@ -18,6 +19,7 @@ use super::choose::Strategy;
 use super::context::{Context, Leadership};
 use super::fiber::{Answer, Fiber};
 use super::msg::{IsrAnswer, IsrChange, Msg, Published};
+use super::registry;
 use super::task::Task;
 use crate::base::{Digest, Instant, Rng};
 use crate::kafka::broker::{Effect, Timer};
@@ -47,6 +49,15 @@ pub enum Event {
         answer: Option<(u32, Arc<Task>)>,
     },
     Rebalance,
+    /// `/admin/reassign_partitions` has something to say.
+    Reassign,
+    /// The state of a partition on the move changed.
+    MovingState(TopicPartition),
+    ReassignAsked {
+        from: u32,
+        task: Arc<Task>,
+    },
+    LogDirNotices,
     UncleanAllowed(Arc<str>),
     AlterIsr {
         from: u32,
@@ -124,6 +135,7 @@ enum Step {
     RemoveConfigs { id: u32, cases: Vec<(TopicPartition, Leadership)>, topics: Vec<Arc<str>> },
     RemoveWritten { id: u32, writes: Vec<Write> },
     Flush { all: bool },
+    Reassign(reassign::Step),
     ResumeDeletions,
     BeginDeletion { topics: Vec<Arc<str>> },
     DeletionStarted { replicas: Vec<(TopicPartition, u32)> },
@@ -207,6 +219,8 @@ impl Controller {
                     | Event::Deletions
                     | Event::IsrNotices
                     | Event::PreferredByZnode
+                    | Event::Reassign
+                    | Event::LogDirNotices
             );
             plain && std::mem::discriminant(waiting) == std::mem::discriminant(&event)
         };
@@ -353,6 +367,13 @@ impl Controller {
             watcher::DELETIONS => Event::Deletions,
             watcher::PREFERRED => Event::PreferredByZnode,
             watcher::ISR_NOTICES => Event::IsrNotices,
+            watcher::LOG_DIR_NOTICES => Event::LogDirNotices,
+            watcher::REASSIGN => Event::Reassign,
+            watcher::MOVING_STATE => match registry::partition_of_state(path) {
+                // Who no longer moves is not looked after, though the watch was still there.
+                Some(tp) if self.context.reassigning.contains_key(&tp) => Event::MovingState(tp),
+                _ => return,
+            },
             watcher::TOPIC_DATA => {
                 let name = path.rsplit('/').next().unwrap_or_default();
                 Event::TopicData(name.into())
@@ -440,6 +461,7 @@ impl Controller {
             | Step::PurgeListed { .. }
             | Step::PurgeDeleted { .. }
             | Step::Purged { .. } => self.deletion_step(io, step),
+            Step::Reassign(step) => self.reassign_step(io, step),
             _ => self.other_step(io, step),
         }
     }
