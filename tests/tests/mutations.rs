@@ -28,7 +28,8 @@ at 20s start broker 1
 ";
 
 /// The same for a real release: creation, a failover, a controller that lost its office by hand and
-/// doesn't hear of it, a message that comes late, a death.
+/// doesn't hear of it (it stands still, so that another one wins whatever the packets' jitter), a
+/// message that comes late, a death.
 const REAL: &str = "kafkascope 1
 profile 2.x release 2.8.2 seed 7
 set zookeeper.session.timeout.ms 6000
@@ -37,6 +38,7 @@ at 1s start broker 2..4
 at 3s create topic orders partitions 4 replication 2
 at 4s cut broker 1 from broker 4
 at 4100ms create topic more partitions 4 replication 3
+at 5s pause broker 1 200ms
 at 5s zk console delete /controller
 at 6s create topic one partitions 2 replication 2
 at 6500ms create topic two partitions 2 replication 2

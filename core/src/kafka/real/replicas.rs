@@ -181,7 +181,9 @@ impl Replicas {
             None => (ctx.now, BTreeSet::new()),
         };
         let source = self.map.get(&tp).and_then(|known| known.source);
-        let begins = leader.is_some() && source != leader;
+        // A leader that nobody knows to live is not followed, so nothing is cut off for it. [I7]
+        let followed = leader.filter(|id| leads || self.live.contains(id));
+        let begins = followed.is_some() && source != followed;
         self.changes.remove(&tp);
         self.in_flight.remove(&tp);
         let quiet = |id: &&u32| **id != me && !fetchers.contains(id);
@@ -197,7 +199,7 @@ impl Replicas {
             stopped: false,
             since,
             fetchers,
-            source: leader.or(source),
+            source: followed.or(source),
             begins,
             busy: false,
             wanted: Vec::new(),
